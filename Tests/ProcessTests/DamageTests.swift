@@ -88,7 +88,7 @@ extension ProcessTests {
     }
 
     @Test(arguments: [
-      TreeKey.Tag.classRecord, .cluster, .directory, .index, .change,
+      TreeKey.Tag.classRecord, .cluster, .rowCounts, .index, .change,
     ])
     func `a flipped bit of a record never crashes`(_ tag: TreeKey.Tag) throws {
       let file = try grown()

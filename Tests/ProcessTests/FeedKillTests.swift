@@ -93,32 +93,32 @@ extension ProcessTests {
       #expect(broken.lines.contains { $0.contains("differs") })
     }
 
-    @Test func `a stopped holder stays the holder until the cursor is taken`() throws {
+    @Test func `a stopped owner stays the owner until the cursor is taken`() throws {
       defer { clean() }
       #expect(try worker("feed-commit", 5).end == .exited(0))
-      let holder = try StressTool.worker("feed-hold", path)
-      #expect(holder.line { $0.hasPrefix("holds ") } != nil)
-      holder.stop()
+      let owner = try StressTool.worker("feed-hold", path)
+      #expect(owner.line { $0.hasPrefix("holds ") } != nil)
+      owner.stop()
       let realm = try Realm(
         configuration: Realm.Configuration(
           fileURL: URL(fileURLWithPath: path), objectTypes: []))
       let error = #expect(throws: Realm.Error.self) { try realm.cursor("held") }
       #expect(error?.code == .busy)
-      #expect(error?.message.contains("process \(holder.processID)") == true)
+      #expect(error?.message.contains("process \(owner.processID)") == true)
       let cursor = try realm.cursor("held", taking: true)
-      holder.signal(SIGCONT)
-      holder.signal(SIGUSR1)
-      #expect(holder.line { $0.hasPrefix("refused ") }?.contains("was taken") == true)
+      owner.signal(SIGCONT)
+      owner.signal(SIGUSR1)
+      #expect(owner.line { $0.hasPrefix("refused ") }?.contains("was taken") == true)
       #expect(try cursor.next()?.fullResync == .snapshot)
     }
 
-    @Test func `a dead holder is replaced at once`() throws {
+    @Test func `a dead owner is replaced at once`() throws {
       defer { clean() }
       #expect(try worker("feed-commit", 5).end == .exited(0))
-      let holder = try StressTool.worker("feed-hold", path)
-      #expect(holder.line { $0.hasPrefix("holds ") } != nil)
-      holder.signal(SIGKILL)
-      #expect(holder.wait() == .killed(SIGKILL))
+      let owner = try StressTool.worker("feed-hold", path)
+      #expect(owner.line { $0.hasPrefix("holds ") } != nil)
+      owner.signal(SIGKILL)
+      #expect(owner.wait() == .killed(SIGKILL))
       let realm = try Realm(
         configuration: Realm.Configuration(
           fileURL: URL(fileURLWithPath: path), objectTypes: []))

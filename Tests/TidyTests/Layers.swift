@@ -40,7 +40,7 @@ struct Layers {
       ("File", ["Threads", "Sorting", "Files", "Storage", "Signals"]),
       (
         "Pages",
-        ["Scalars", "Keys", "Records", "Schemas", "Clusters", "Indexes", "Directories"]
+        ["Scalars", "Keys", "Records", "Schemas", "Clusters", "Indexes", "RowCounts"]
       ),
       ("Versions", ["Runs", "Changes", "Snapshots", "Cursors"]),
       ("Writing", ["Sequences", "OldValues", "Writing", "Unique"]),

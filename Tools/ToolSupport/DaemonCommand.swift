@@ -14,9 +14,9 @@ package enum DaemonCommand {
       'run', the default, runs the watches of a configuration file, or of all *.yaml and *.yml in a
       folder, until SIGTERM or SIGINT. SIGHUP reads the configuration again. 'check' says what is
       wrong in it, by file, line and key, looks at all that 'run' would open, and says which cursors
-      it would start anew or leave behind; it changes nothing. As root it checks as the user of the
-      systemd unit, or as that of --user. With --unit it prints what a systemd unit needs for the
-      configuration. 'reload' makes the running daemon read it again, and returns when the watches
+      it would resync in full or leave behind; it changes nothing. As root it checks as the user of
+      the systemd unit, or as that of --user. With --unit it prints what a systemd unit needs for
+      the configuration. 'reload' makes the running daemon read it again, and returns when the watches
       stand; if anything is wrong, the former configuration goes on. 'status' asks the running
       daemon. Both go through its HTTP door.
 

@@ -158,7 +158,7 @@ struct DamageMutation {
   private mutating func seal(_ entry: DamageMap.Entry, _ tag: UInt8) {
     let value = entry.value
     switch TreeKey.Tag(rawValue: tag) {
-    case .cluster, .sequencePage, .directory, .sequenceDirectory, .index, .unique, .schema:
+    case .cluster, .sequencePage, .rowCounts, .sequenceRowCounts, .index, .unique, .schema:
       put(sum(of: value, from: 12, to: value.count), value, 8)
     case .classRecord, .head, .feed:
       put(sum(of: value, from: 0, to: value.count - 4), value, value.count - 4)

@@ -6,7 +6,7 @@ import TarnStore
 /// embedded objects, change records that are still needed, and a free list.
 ///
 /// With `isLarge` it has instead one class of many rows and a list of many numbers: branch pages of
-/// trees, several directory pages, a free list that does not fit one page.
+/// trees, several pages of row counts, a free list that does not fit one page.
 struct DamageStore {
   static let className = "Thing"
   /// The input of an import: an existing object, a new one, and invalid values.

@@ -58,7 +58,7 @@ struct CursorReport {
   private func state(_ known: KnownCursor) -> String {
     if known.record.expiredAt != nil { return "expired" }
     guard known.isHeld else { return known.record.reason == nil ? "free" : "full resync" }
-    return known.record.holder.map { "held by \($0.sentence)" } ?? "held"
+    return known.record.owner.map { "held by \($0.sentence)" } ?? "held"
   }
 
   private static func values(_ level: OldValueLevel) -> String {
@@ -118,9 +118,9 @@ struct CursorReport {
     json.string(KeepText.text(record.limits))
     json.key("selects")
     json.value(record.selection.map { .array($0.map { .string($0.className) }) } ?? .null)
-    json.key("holder")
-    if known.isHeld, let holder = record.holder {
-      json.integer(Int64(holder.processID))
+    json.key("owner")
+    if known.isHeld, let owner = record.owner {
+      json.integer(Int64(owner.processID))
     } else {
       json.null()
     }

@@ -139,7 +139,7 @@ struct InspectReport {
     let found = census.collections
     if found.entries == 0 { return "nothing outside of objects" }
     let parts = [
-      (found.pages, "pages"), (found.directories, "directories"),
+      (found.pages, "pages"), (found.rowCounts, "row counts"),
       (found.longElements, "long elements"), (found.nested, "nested"),
       (found.linkCounts, "counts of links"),
     ]

@@ -69,7 +69,7 @@ extension InspectReport {
     json.beginObject()
     number("bytes", found.bytes, &json)
     for (name, tally) in [
-      ("page", found.pages), ("directory", found.directories),
+      ("page", found.pages), ("rowCount", found.rowCounts),
       ("longElement", found.longElements), ("nested", found.nested),
       ("linkCount", found.linkCounts),
     ] {

@@ -16,8 +16,8 @@ struct StoreCensus {
     var clusters = Tally()
     var indexes = Tally()
     var longValues = Tally()
-    var directory = Tally()
-    var bytes: Int { clusters.bytes + indexes.bytes + longValues.bytes + directory.bytes }
+    var rowCounts = Tally()
+    var bytes: Int { clusters.bytes + indexes.bytes + longValues.bytes + rowCounts.bytes }
   }
 
   /// A process with a read transaction on an old state of the file.
@@ -34,7 +34,7 @@ struct StoreCensus {
   /// Elements of lists, sets and maps, except those stored in their object's cell.
   struct CollectionTally {
     var pages = Tally()
-    var directories = Tally()
+    var rowCounts = Tally()
     /// Chunks of elements that are too long for a page.
     var longElements = Tally()
     /// Cells of lists and maps within mixed values.
@@ -42,7 +42,7 @@ struct StoreCensus {
     /// Counts of how often an object links to another.
     var linkCounts = Tally()
 
-    private var all: [Tally] { [pages, directories, longElements, nested, linkCounts] }
+    private var all: [Tally] { [pages, rowCounts, longElements, nested, linkCounts] }
     var entries: Int { all.reduce(0) { $0 + $1.entries } }
     var bytes: Int { all.reduce(0) { $0 + $1.bytes } }
   }
@@ -83,10 +83,10 @@ struct StoreCensus {
     }
     switch TreeKey.tag(of: key) {
     case .cluster: add(to: \.clusters, TreeKey.parseCluster(key)?.classID)
-    case .directory: add(to: \.directory, TreeKey.parseDirectory(key)?.classID)
+    case .rowCounts: add(to: \.rowCounts, TreeKey.parseRowCounts(key)?.classID)
     case .longValue: add(to: \.longValues, TreeKey.parseLongValue(key)?.classID)
     case .sequencePage: collections.pages.add(key, value)
-    case .sequenceDirectory: collections.directories.add(key, value)
+    case .sequenceRowCounts: collections.rowCounts.add(key, value)
     case .longElement: collections.longElements.add(key, value)
     case .nested: collections.nested.add(key, value)
     case .linkCount: collections.linkCounts.add(key, value)
@@ -102,7 +102,7 @@ struct StoreCensus {
         let header = try ChangeRecord.decodeHeader(value, version: parsed.version)
         transactions.append((parsed.version, header.meta.transactionID))
       }
-    case .former: changes.add(key, value)
+    case .oldValue: changes.add(key, value)
     case .head, .schema, .classRecord, .feed, .replica, nil: break
     }
   }

@@ -57,12 +57,12 @@ struct StoreCheck {
       var found = 0
       var bad: [String] = []
       var images = 0
-      var listing: [DirectoryEntry] = []
+      var listing: [RowCount] = []
       var last: ObjectKey?
       try reader.forEachCluster(in: schema.id) { cluster throws(StorageError) in
         images += 1
         found += cluster.image.rowCount
-        listing.append(DirectoryEntry(first: cluster.boundary, rows: cluster.image.rowCount))
+        listing.append(RowCount(first: cluster.boundary, rows: cluster.image.rowCount))
         do throws(StorageError) {
           try cluster.image.verifyChecksum()
           try cluster.image.checkRows(schema)
@@ -89,9 +89,9 @@ struct StoreCheck {
         note("class \(schema.name) would reuse an existing key for a new object")
       }
       let problem = try reader.withCursor { cursor throws(StorageError) in
-        try ClassDirectory(schema.id).problem(listing: listing, &cursor)
+        try RowCounts(schema.id).problem(listing: listing, &cursor)
       }
-      if let problem { note("the directory of class \(schema.name): \(problem)") }
+      if let problem { note("the row counts of class \(schema.name): \(problem)") }
       guard bad.isEmpty else { return }
       let indexes = try IndexCheck(schema, reader)
       indexEntries += indexes.entries

@@ -30,7 +30,7 @@ final class WatchedGroups: Watched {
     let query = try condition.query(on: schema.id, snapshot.schema)
     version = try WatchedVersion(snapshot)
     source = LiveSource(try question.model(query, snapshot.schema), on: version)
-    seen = source.view(.depth(0))
+    seen = source.log(.depth(0))
     try source.beginFollowing()
   }
 

@@ -39,7 +39,7 @@ final class WatchedResult: Watched {
     let query = try condition.query(on: view.id, snapshot.schema, sorted: order)
     version = try WatchedVersion(snapshot)
     source = LiveSource(WatchedRows(query: query), on: version)
-    seen = source.view(.depth(1))
+    seen = source.log(.depth(1))
     try source.beginFollowing()
   }
 

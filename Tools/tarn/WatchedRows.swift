@@ -44,14 +44,14 @@ struct WatchedRows: LiveModel {
   /// Also reports objects that were not rows and still are not: an object that replaced a row may
   /// become a row later.
   func change(
-    _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: BoundScope
+    _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen scope: BoundScope
   ) throws(StorageError) -> LiveChange? {
     switch step {
     case .migration(let step): return step.weight == 0 ? nil : .rows(step)
     case .move(let made):
       let owners = try EmbeddedOwners(move.rows, move.changes).keys(in: query.classID)
       return try query.step(
-        made, over: move.changes, to: move.rows, seen: reach, modifying: KeySet(owners)
+        made, over: move.changes, to: move.rows, seen: scope, modifying: KeySet(owners)
       ).map { .rows($0) }
     }
   }
@@ -67,6 +67,6 @@ struct WatchedRows: LiveModel {
   func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
 
   func cost(
-    ofFollowing changes: ChangeSet, from content: ResultRows, seen reaches: [BoundScope]
+    ofFollowing changes: ChangeSet, from content: ResultRows, seen scopes: [BoundScope]
   ) -> LiveCost { .none }
 }

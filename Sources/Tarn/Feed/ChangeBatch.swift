@@ -1,7 +1,7 @@
 package import TarnStore
 
 /// A cursor's report to its consumer: the net changes of consecutive versions, or a snapshot to
-/// start over from.
+/// replace its copy with.
 ///
 /// A consumer checks ``fullResync`` first. If it is not nil, it discards its copy and stores the
 /// objects of ``snapshot``; otherwise it removes the objects in `removals` and stores those in
@@ -13,9 +13,9 @@ public final class ChangeBatch: Sendable {
   let cursor: ChangeCursor
   let start: FeedPlace
   let end: FeedPlace
-  /// The changes; empty if the consumer must start over.
+  /// The changes; empty for a full resync.
   public let changes: VersionChanges
-  /// Why the consumer must start over; nil if ``changes`` is complete since the acknowledged
+  /// Why the consumer needs a full resync; nil if ``changes`` is complete since the acknowledged
   /// position.
   public let fullResync: FullResyncReason?
   /// True if some of the changes may have been delivered before: to this program, or to one that
@@ -38,7 +38,7 @@ public final class ChangeBatch: Sendable {
 
   /// The version before the first change: the acknowledged one.
   public var from: UInt64 { changes.from }
-  /// The version after the last change, or of the snapshot if the consumer must start over.
+  /// The version after the last change, or of the snapshot of a full resync.
   public var to: UInt64 { changes.to }
 
   /// The consumer's position once it has applied the batch. To apply every batch exactly once,
@@ -54,7 +54,7 @@ public final class ChangeBatch: Sendable {
   /// The classes of ``realm`` as the file describes them.
   package var storeSchema: StoreSchema { changes.core.schemaToBind().schema }
 
-  /// The Realm to start over from; nil if the changes suffice. See ``objects(_:)`` for the objects
+  /// The Realm for a full resync; nil if the changes suffice. See ``objects(_:)`` for the objects
   /// that the cursor selects.
   public var snapshot: Realm? { fullResync == nil ? nil : realm }
 
@@ -77,7 +77,7 @@ public final class ChangeBatch: Sendable {
   }
 
   /// All objects of a class that the cursor selects, at the version of ``realm``: the content for a
-  /// consumer that starts over. Traps if the class is not in the Realm's schema.
+  /// consumer in a full resync. Traps if the class is not in the Realm's schema.
   public func objects<Element: Object>(_ type: Element.Type) -> Results<Element> {
     changes.selected(QuerySpec(type))
   }

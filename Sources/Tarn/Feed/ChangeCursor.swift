@@ -39,7 +39,7 @@ public final class ChangeCursor: Sendable {
     var bound: (epoch: UInt64, selection: BoundSelection)?
     /// The version through which batches may have been delivered without an acknowledgement.
     var toldThrough: Version
-    /// Why the consumer must start over, apart from reasons recorded in the file.
+    /// Why the consumer needs a full resync, apart from reasons recorded in the file.
     var pending: FeedReason?
     /// The write that has acknowledged the restart.
     var pendingMark: WriteMark?
@@ -49,7 +49,7 @@ public final class ChangeCursor: Sendable {
     var isClosed = false
     var tail = PastTail()
 
-    /// The reason to start over, unless a committed write has acknowledged the restart.
+    /// The reason for a full resync, unless a committed write has acknowledged the restart.
     mutating func reasonForFullResync() -> FeedReason? {
       guard let mark = pendingMark, !mark.isOpen else { return pending }
       pendingMark = nil
@@ -76,8 +76,8 @@ public final class ChangeCursor: Sendable {
 
   /// - Parameters:
   ///   - level: the part of the state before a commit that its record keeps for the cursor.
-  ///   - toldThrough: the version through which a former holder may have delivered batches.
-  ///   - pending: why the consumer must start over, apart from reasons recorded in the file.
+  ///   - toldThrough: the version through which a former owner may have delivered batches.
+  ///   - pending: why the consumer needs a full resync, apart from reasons recorded in the file.
   init(
     _ name: String, _ keeper: any FeedKeeper, _ core: RealmCore, _ selection: CursorSelection,
     keeping level: OldValueLevel = .keys, toldThrough: Version, pending: FeedReason? = nil
@@ -248,7 +248,7 @@ public final class ChangeCursor: Sendable {
       }
       switch step {
       case .nothing: return nil
-      case .anew(let reason): return batch(head, FeedDifference(), reason)
+      case .fullResync(let reason): return batch(head, FeedDifference(), reason)
       case .range(let range):
         let end = FeedPlace(
           historyID: head.historyID, version: range.to, commitID: range.commitID)
@@ -272,7 +272,7 @@ public final class ChangeCursor: Sendable {
       defer { state.withLock { $0.tail = tail } }
       return try tail.past(at: version, in: snapshot)
     } catch {
-      // The cursor starts over at an unreadable record.
+      // An unreadable record requires a full resync.
       guard error.code == .corrupted else { throw error }
       return nil
     }

@@ -156,8 +156,8 @@ struct BoundSelection: Sendable {
     of part: CursorSelection.Part, _ binding: ClassBinding, _ core: RealmCore
   ) throws(Realm.Error) -> [ScopePath]? {
     do throws(KeyPathMistake) {
-      let reach = try KeyPathResolver.reach(part.keyPaths, from: [binding], core)
-      if case .paths(let found)? = reach { return found } else { return nil }
+      let scope = try KeyPathResolver.scope(part.keyPaths, from: [binding], core)
+      if case .paths(let found)? = scope { return found } else { return nil }
     } catch {
       throw core.error(error.message)
     }

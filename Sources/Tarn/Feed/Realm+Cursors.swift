@@ -52,7 +52,7 @@ extension Realm {
   /// - Parameters:
   ///   - name: identifies the cursor in the file.
   ///   - selection: the objects and changes to report. If it differs from the cursor's stored
-  ///     selection, the cursor starts over.
+  ///     selection, the consumer gets a full resync.
   ///   - start: where a new cursor begins.
   ///   - values: the values that commits from now on keep for the cursor, at a small cost for each.
   ///     By default old values if the selection has a condition, because they show whether an
@@ -62,9 +62,9 @@ extension Realm {
   ///   - position: the position that the consumer has stored with its effect; nil without one.
   ///     Changes up to there are not reported again; a position that is not in this file's log is
   ///     ``FullResyncReason/restored``.
-  ///   - patience: how long to wait for another holder.
-  ///   - takes: true to take the cursor from another holder at once, such as a process that is
-  ///     stopped or hangs. Later acknowledgements by that holder throw.
+  ///   - patience: how long to wait for another owner.
+  ///   - takes: true to take the cursor from another owner at once, such as a process that is
+  ///     stopped or hangs. Later acknowledgements by that owner throw.
   /// - Throws: `Realm.Error.busy` if another process or another part of this one has it, with the
   ///   process and since when; `.filePermissionDenied` for a read-only Realm; `.invalidInput` for a
   ///   selection that does not fit the file.

@@ -7,7 +7,7 @@ internal import Glibc
 /// send a goodbye on the parent's connection.
 @safe package final class ServerConnection {
   private let socket: PostgresSocket
-  private var plans = KeptPlans()
+  private(set) var plans = KeptPlans()
 
   private var handle: OpaquePointer { unsafe socket.handle }
 
@@ -190,9 +190,6 @@ internal import Glibc
   func receive(for operation: String) throws(ServerError) -> WireRows {
     unsafe WireRows(try checked(last(1, operation), operation))
   }
-
-  /// Whether the server caches the plans of repeated statements.
-  var keepsPlans: Bool { plans.isUsed }
 
   /// Makes the server cache the plans of repeated statements, if the connection is known to be to
   /// one server process: a pooler may use another process for each transaction, and invents a

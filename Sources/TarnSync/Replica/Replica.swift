@@ -95,8 +95,8 @@ package final class Replica {
   }
 
   /// The process that last took the session of a file; nil if none did.
-  package static func holder(of store: Store) throws(StorageError) -> CursorHolder? {
-    try store.cursors().first { $0.record.name == cursorName }?.record.holder
+  package static func owner(of store: Store) throws(StorageError) -> CursorOwner? {
+    try store.cursors().first { $0.record.name == cursorName }?.record.owner
   }
 
   /// The newest snapshot.

@@ -110,7 +110,7 @@ private final class SessionRunner: Sendable {
 
   func run() {
     var backoff = Backoff(first: .milliseconds(100), last: .seconds(60))
-    var holder: String?
+    var owner: String?
     var noticed: Set<SyncNotice> = []
     var seenStopped: ContinuousClock.Instant?
     while !isStopped {
@@ -121,13 +121,13 @@ private final class SessionRunner: Sendable {
         replica.noticed = { [told] notice in
           if noticed.insert(notice).inserted { told(.notice(notice)) }
         }
-        (holder, seenStopped) = (nil, nil)
+        (owner, seenStopped) = (nil, nil)
         try work(replica) { backoff.reset() }
       } catch let error as StorageError where error.code == .busy {
-        if holder != error.detail { told(.isElsewhere(error.detail)) }
-        holder = error.detail
-        let isHolderStopped = (try? Replica.holder(of: store))?.isStopped ?? false
-        seenStopped = isHolderStopped ? seenStopped ?? .now : nil
+        if owner != error.detail { told(.isElsewhere(error.detail)) }
+        owner = error.detail
+        let isOwnerStopped = (try? Replica.owner(of: store))?.isStopped ?? false
+        seenStopped = isOwnerStopped ? seenStopped ?? .now : nil
         wait(Self.election)
       } catch let error as StorageError where error.code == .conflict {
         // Another process has taken the session while this one was stopped.

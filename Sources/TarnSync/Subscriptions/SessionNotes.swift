@@ -55,7 +55,7 @@ struct SessionNotes: Equatable {
     guard try read(in: snapshot).isConnected,
       let cursor = try store.cursors().first(where: { $0.record.name == cursorName })
     else { return false }
-    return cursor.isHeld && cursor.record.holder?.isStopped != true
+    return cursor.isHeld && cursor.record.owner?.isStopped != true
   }
 
   private var encoded: [UInt8] {

@@ -103,8 +103,8 @@ import Testing
     #expect(problems.first?.contains("a page is stored under another entry's key") == true)
   }
 
-  @Test func `a page of a list's directory under another page's key is found`() throws {
-    let pages = try keys(.sequenceDirectory)
+  @Test func `a page of a list's row counts under another page's key is found`() throws {
+    let pages = try keys(.sequenceRowCounts)
     let page = try #require(pages.first)
     try move(page, to: before(page))
     let problems = try allProblems()
@@ -195,7 +195,7 @@ import Testing
     try move(clusters[1], to: before(clusters[1]))
     let reader = try reader()
     let boundary = try #require(clusters[1].withUnsafeBytes { TreeKey.parseCluster($0) }).first
-    // The directory knows where the cluster should begin.
+    // The row counts know where the cluster should begin.
     let damage = reader.damage(behindMissing: ObjectKey(boundary.rawValue - 1), in: Self.crates)
     #expect(damage?.contains("is in the wrong place") == true, "\(damage ?? "")")
   }
@@ -204,6 +204,6 @@ import Testing
     let stored = try keys(.cluster)
     try move(stored[stored.count - 1], to: nil)
     let damage = try reader().damage(behindMissing: ObjectKey(2_999), in: Self.crates)
-    #expect(damage?.contains("the directory of its class is wrong") == true, "\(damage ?? "")")
+    #expect(damage?.contains("the row counts of its class are wrong") == true, "\(damage ?? "")")
   }
 }

@@ -126,7 +126,7 @@ import Testing
     #expect(StorageError.code { try store.openCursor(CursorRequest("a")) } == nil)
   }
 
-  @Test func theFormerHolderOfATakenCursorIsRefused() throws {
+  @Test func theFormerOwnerOfATakenCursorIsRefused() throws {
     let former = try store.openCursor(CursorRequest("a"))
     let start = try place()
     let taker = try store.openCursor(CursorRequest("a", takes: true))

@@ -83,12 +83,12 @@ final class LiveFixture {
 
   /// What an observer of a model is told of a write; nil if nothing. The content follows.
   func difference<Model: LiveModel>(
-    _ model: Model, _ content: inout Model.Content, seen reach: Scope = .standard,
+    _ model: Model, _ content: inout Model.Content, seen scope: Scope = .standard,
     _ body: (WriteSession) throws -> Void
   ) throws -> String? {
     let move = try move(body)
     var step = try model.advance(&content, over: move)
-    let plan = BoundScope(reach, from: model.elementClasses, move.rows.schema)
+    let plan = BoundScope(scope, from: model.elementClasses, move.rows.schema)
     return try model.change(&step, &content, move, seen: plan).map {
       Self.text(LiveChange.difference([$0]))
     }

@@ -13,7 +13,7 @@ private func bytes(_ key: TreeKey) -> [UInt8] { key.withBytes { Array($0) } }
       bytes(.cluster(ClassID(1), first: ObjectKey(-1)))
         == [0x20, 0, 0, 0, 1, 0, 0x7f, 255, 255, 255, 255, 255, 255, 255])
     #expect(
-      bytes(.directory(ClassID(1), first: ObjectKey(2)))
+      bytes(.rowCounts(ClassID(1), first: ObjectKey(2)))
         == [0x21, 0, 0, 0, 1, 0x80, 0, 0, 0, 0, 0, 0, 2])
     #expect(
       bytes(.longValue(ClassID(1), ObjectKey(2), ColumnID(3), piece: 4))
@@ -22,7 +22,7 @@ private func bytes(_ key: TreeKey) -> [UInt8] { key.withBytes { Array($0) } }
       bytes(.change(Version(5), ClassID(0), chunk: 6))
         == [0x70, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 1, 0, 6])
     #expect(
-      bytes(.former(Version(5), number: 1, piece: 6))
+      bytes(.oldValue(Version(5), number: 1, piece: 6))
         == [0x72, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 1, 0, 6])
   }
 
@@ -39,12 +39,12 @@ private func bytes(_ key: TreeKey) -> [UInt8] { key.withBytes { Array($0) } }
         let parsed = TreeKey.parseCluster(key)
         #expect(parsed?.classID == id)
         #expect(parsed?.first == object)
-        #expect(TreeKey.parseDirectory(key) == nil)
+        #expect(TreeKey.parseRowCounts(key) == nil)
         #expect(TreeKey.parseChange(key) == nil)
         #expect(TreeKey.tag(of: key) == .cluster)
       }
-      TreeKey.directory(id, first: object).withBytes { key in
-        let parsed = TreeKey.parseDirectory(key)
+      TreeKey.rowCounts(id, first: object).withBytes { key in
+        let parsed = TreeKey.parseRowCounts(key)
         #expect(parsed?.classID == id)
         #expect(parsed?.first == object)
       }
@@ -55,8 +55,8 @@ private func bytes(_ key: TreeKey) -> [UInt8] { key.withBytes { Array($0) } }
         #expect(parsed?.column == column)
         #expect(parsed?.piece == UInt32(number) << 8)
       }
-      TreeKey.former(version, number: id.rawValue, piece: number).withBytes { key in
-        let parsed = TreeKey.parseFormer(key)
+      TreeKey.oldValue(version, number: id.rawValue, piece: number).withBytes { key in
+        let parsed = TreeKey.parseOldValue(key)
         #expect(parsed?.version == version)
         #expect(parsed?.number == id.rawValue)
         #expect(parsed?.piece == number)

@@ -119,10 +119,10 @@ struct OldValuesTests {
   private func pieces(_ snapshot: Snapshot) throws -> Int {
     var cursor = try Cursor(snapshot.transaction)
     var count = 0
-    var isAtKey = try TreeKey.former(.zero, number: 0, piece: 0).withBytes {
+    var isAtKey = try TreeKey.oldValue(.zero, number: 0, piece: 0).withBytes {
       key throws(StorageError) in try cursor.seek(atOrAfter: key)
     }
-    while isAtKey, TreeKey.parseFormer(cursor.key) != nil {
+    while isAtKey, TreeKey.parseOldValue(cursor.key) != nil {
       count += 1
       isAtKey = try cursor.next()
     }

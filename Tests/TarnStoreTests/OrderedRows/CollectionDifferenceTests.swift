@@ -138,9 +138,9 @@ struct CollectionDifferenceTests {
   }
 
   @Test("gives modifications by their old positions")
-  func oldPositions() {
+  func oldPositions() throws {
     let old = OrderedRoot(keyed: KeySet((0..<5).map { ObjectKey(Int64($0)) }))
-    let new = old.updating(removals: [ObjectKey(1)], insertions: []).root
+    let new = try old.applying(removals: [ObjectKey(1)], insertions: []) { $0 < $1 }
     let changes = CollectionDifference.between(
       old, new, touched: KeySet([ObjectKey(1), ObjectKey(2), ObjectKey(77)])
     ) { $0 == ObjectKey(2) }

@@ -246,3 +246,19 @@ extension OrderedRoot {
     }
   }
 }
+
+extension OrderStatisticTree {
+  /// The memory of all nodes in bytes, as if this tree shared none of them.
+  fileprivate var nodeBytes: Int { Self.bytes(root) }
+
+  private static func bytes(_ node: Node) -> Int {
+    let header = 32
+    switch node {
+    case .leaf(let entries): return header + entries.capacity * MemoryLayout<Entry>.stride
+    case .inner(let children):
+      return children.reduce(header + children.capacity * MemoryLayout<Child>.stride) {
+        $0 + bytes($1.node)
+      }
+    }
+  }
+}

@@ -16,7 +16,7 @@ import Testing
     let distinct: [Path]?
     let window: Range<Int>?
     let model: ResultModel
-    let reach: BoundScope
+    let scope: BoundScope
     var content: ResultRows
     var mirror: [ObjectKey]
 
@@ -32,7 +32,7 @@ import Testing
       var model = try Self.model(classID, predicate, terms, distinct, rows.schema)
       if let window { model = .window(WindowModel(model, window)) }
       self.model = model
-      reach = BoundScope(.standard, from: [classID], rows.schema)
+      scope = BoundScope(.standard, from: [classID], rows.schema)
       content = try model.evaluate(rows)
       mirror = content.keys(in: 0..<content.count)
     }
@@ -66,7 +66,7 @@ import Testing
 
     mutating func follow(_ move: LiveMove) throws {
       var step = try model.advance(&content, over: move)
-      guard let change = try model.change(&step, &content, move, seen: reach),
+      guard let change = try model.change(&step, &content, move, seen: scope),
         case .indices(let told) = LiveChange.difference([change])
       else { return }
       let new = content.keys(in: 0..<content.count)

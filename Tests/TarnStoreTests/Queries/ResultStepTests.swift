@@ -72,7 +72,7 @@ import Testing
     let query = try CompiledQuery(
       .comparison(.init(.path(["age"]), .greater, .value(.int(4)))),
       isSorted ? [OrderTerm("name")] : [], on: Self.id, snapshot.schema)
-    let reach = BoundScope(.standard, from: [Self.id], snapshot.schema)
+    let scope = BoundScope(.standard, from: [Self.id], snapshot.schema)
     var root = try query.evaluate(StoreRows(SnapshotReader(snapshot)))
     for _ in 0..<60 {
       let count = random.pick([1, 1, 2, 7, 40])
@@ -83,7 +83,7 @@ import Testing
       let move = try query.move(root, over: changes, to: rows)
       move.after.checkInvariants()
       #expect(try move.after.keys == query.evaluate(rows).keys)
-      let step = try query.step(move, over: changes, to: rows, seen: reach)
+      let step = try query.step(move, over: changes, to: rows, seen: scope)
       if let step { expect(step, step.difference()) } else { #expect(move.after.keys == root.keys) }
       (root, snapshot) = (move.after, next)
     }

@@ -98,7 +98,7 @@ import Testing
     #expect(SequenceCheck(try SnapshotReader(store.newestSnapshot())).problems == [])
     var random = SeededRandom(seed: seed)
     var positions: [[UInt8]] = []
-    let tags: [TreeKey.Tag] = [.cluster, .sequencePage, .sequenceDirectory, .longElement, .nested]
+    let tags: [TreeKey.Tag] = [.cluster, .sequencePage, .sequenceRowCounts, .longElement, .nested]
     try SnapshotReader(look(store)).withCursor { cursor throws(StorageError) in
       while try cursor.next() {
         if let tag = TreeKey.tag(of: cursor.key), tags.contains(tag) {

@@ -95,7 +95,7 @@ import Testing
     #expect(pages <= 6)
   }
 
-  /// A write looks only at the parts of the directory that it needs.
+  /// A write looks only at the parts of the row counts that it needs.
   @Test mutating func editsAllOverADirectoryOfSeveralPages() throws {
     let texts = SequencePlace(classID: Self.things, key: place.key, column: ColumnID(1))
     func text(_ number: Int) -> Value {
@@ -105,7 +105,7 @@ import Testing
     try store.write { try $0.insert(model, at: 0, in: texts) }
     let sequence = try #require(
       try SnapshotReader(store.newestSnapshot()).sequence(at: texts))
-    #expect(try sequence.directoryPages().count >= 3)
+    #expect(try sequence.countPages().count >= 3)
     for round in 0..<12 {
       try store.write { session in
         for edit in 0..<(round % 3 == 0 ? 1 : 5) {

@@ -26,9 +26,9 @@ struct FormatDocumentTests {
     let stated = Self.stated(in: try String(contentsOf: Self.document, encoding: .utf8))
     var actual = Self.codes.merging(Self.signals) { first, _ in first }
     for tag in [
-      TreeKey.Tag.head, .schema, .classRecord, .cluster, .directory, .index, .longValue, .change,
-      .sequencePage, .sequenceDirectory, .longElement, .linkCount, .nested,
-      .unique, .former, .feed, .replica,
+      TreeKey.Tag.head, .schema, .classRecord, .cluster, .rowCounts, .index, .longValue, .change,
+      .sequencePage, .sequenceRowCounts, .longElement, .linkCount, .nested,
+      .unique, .oldValue, .feed, .replica,
     ] {
       actual["tag.\(tag)"] = UInt64(tag.rawValue)
     }
@@ -66,7 +66,7 @@ struct FormatDocumentTests {
       ("cluster.inlineBytesMax", ClusterFormat.inlineBytesMax),
       ("cluster.dictionaryEntriesMax", ClusterFormat.dictionaryEntriesMax),
       ("cluster.longBitmap", Int(TARN_LONG_BITMAP)),
-      ("directory.clustersMax", DirectoryPage.entryCountMax),
+      ("rowCounts.clustersMax", RowCountPage.entryCountMax),
       ("index.bytesMax", IndexPage.byteCountMax), ("index.entriesMax", IndexPage.entryCountMax),
       ("index.headerBytes", IndexPage.headerByteCount),
       ("index.checkedFrom", PageSeal.coveredFrom),
@@ -74,7 +74,7 @@ struct FormatDocumentTests {
       ("orderKey.bytesMax", OrderKey.byteCountMax),
       ("unique.bytesMax", UniqueKey.byteCountMax),
       ("longValue.pieceBytes", Pieces.byteCountMax),
-      ("former.inlineBytesMax", OldValue.inlineBytesMax),
+      ("oldValue.inlineBytesMax", OldValue.inlineBytesMax),
       ("tagged.inlineBytesMax", TaggedValue.inlineBytesMax),
       ("tagged.null", Int(TaggedValue.Tag.null.rawValue)),
       ("tagged.list", Int(TaggedValue.Tag.list.rawValue)),
@@ -105,8 +105,8 @@ struct FormatDocumentTests {
   private static var signals: [String: UInt64] {
     let numbers: [(String, Int)] = [
       ("format", Int(SignalLayout.format)), ("bytes", SignalLayout.byteCount),
-      ("identityAt", SignalLayout.identityAt), ("wakeAt", SignalLayout.wakeAt),
-      ("versionAt", SignalLayout.versionAt), ("ownerAt", SignalLayout.ownerAt),
+      ("wakeAt", SignalLayout.wakeAt), ("versionAt", SignalLayout.versionAt),
+      ("ownerAt", SignalLayout.ownerAt),
       ("changedAt", SignalLayout.changedAt), ("lastTicketAt", SignalLayout.lastTicketAt),
       ("waitingAt", SignalLayout.waitingAt), ("processesAt", SignalLayout.processesAt),
       ("processes", SignalLayout.processCount), ("waitersAt", SignalLayout.waitersAt),

@@ -156,7 +156,7 @@ struct ModelRun {
 
   // MARK: - Checking
 
-  /// The rows, the counts, the directory and the indexes.
+  /// The rows, the counts, the row counts and the indexes.
   func checkAll() throws {
     let reader = reader!
     for id in [Self.pets, Self.people] {
@@ -177,7 +177,7 @@ struct ModelRun {
       #expect(try reader.record(of: id).rowCount == keys.count)
       try checkIndexes(id, reader)
       let counted = try reader.withCursor { cursor throws(StorageError) in
-        try ClassDirectory(id).count(&cursor)
+        try RowCounts(id).count(&cursor)
       }
       #expect(counted == keys.count)
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import TarnStore
 
 /// Random writes against a dictionary: what the store shows after each commit, what it says has
-/// changed, and what its indexes and its directory hold.
+/// changed, and what its indexes and its row counts hold.
 struct StoreModelTests {
   @Test(arguments: Seeds.of([1, 2, 3, 4, 5, 6, 7, 8]))
   func everyCommitShowsExactlyWhatTheModelHolds(seed: UInt64) throws {

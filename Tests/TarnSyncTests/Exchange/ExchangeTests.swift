@@ -46,10 +46,10 @@ import Testing
     try other.rows("BEGIN")
     let direct = try database.connect()
     try direct.keepPlans(for: "test")
-    #expect(direct.keepsPlans)
+    #expect(direct.plans.isUsed)
     try run(Seeds.rounds(200, few: 20), database, client)
     try other.rows("COMMIT")
-    #expect(!client.keepsPlans)
+    #expect(!client.plans.isUsed)
   }
 
   private func run(

@@ -130,7 +130,7 @@ import Testing
     #expect(try third.next() == nil)
   }
 
-  @Test func itHasOneHolder() throws {
+  @Test func itHasOneOwner() throws {
     let first = try realm.cursor("a")
     #expect(throws: Realm.Error.busy) { try realm.cursor("a") }
     first.close()

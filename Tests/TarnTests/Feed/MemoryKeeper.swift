@@ -68,7 +68,7 @@ struct MemoryCursor {
       toldThrough: keeper.kept.acknowledged.version, pending: pending)
   }
 
-  /// As the next holder after the death of this one.
+  /// As the next owner after the death of this one.
   func reopened(of selection: CursorSelection) throws -> ChangeCursor {
     ChangeCursor(
       "test", keeper, realm.core, selection,

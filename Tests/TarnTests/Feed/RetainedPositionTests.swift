@@ -121,11 +121,11 @@ import Testing
     #expect(try cursor.nextToDeliver(limit: .everyCommit, isExact: false)?.isRepeated == false)
   }
 
-  /// The holder before was killed, and has noted how far it had delivered.
+  /// The owner before was killed, and has noted how far it had delivered.
   @Test func notedDeliveriesBoundWhatIsRepeated() throws {
     try realm.cursor("a").close()
     try add(1...2)
-    // A holder that neither closes nor acknowledges anything.
+    // An owner that neither closes nor acknowledges anything.
     let killed = try store.openCursor(CursorRequest("a"))
     let delivered = try newestPosition()
     try add(3...6)

@@ -111,13 +111,13 @@ import Testing
     for number in 0..<500 {
       try realm.write { pack.numbers.append(number) }
       if number == 250 { await early.next(isolation: #isolation)?.apply(to: &first) }
-      #expect(live.view(.standard).stepNumbers.count < 50)
+      #expect(live.log(.standard).stepNumbers.count < 50)
     }
     await early.next(isolation: #isolation)?.apply(to: &first)
     await late.next(isolation: #isolation)?.apply(to: &second)
     #expect(first == Array(0..<500))
     #expect(second == first)
-    #expect(live.view(.standard).stepNumbers.isEmpty)
+    #expect(live.log(.standard).stepNumbers.isEmpty)
   }
 
   @Test func cancellingTheTaskEndsTheObservation() async throws {

@@ -60,7 +60,7 @@ extension KnotObservers {
     let changes = entries.map._changeOrigin
     add(
       name, follower,
-      (entries.look.map { changes.looking($0) } ?? changes).observe { [unowned self] change in
+      (entries.look.map { changes.scoped(to: $0) } ?? changes).observe { [unowned self] change in
         told(number) { shown, target in
           switch change {
           case .initial: report(change, to: follower.begin(at: shown))

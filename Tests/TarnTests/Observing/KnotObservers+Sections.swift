@@ -18,7 +18,7 @@ extension KnotObservers {
       Sections<Knot>(
         name: "\(source.name) \(look)", content: { $0.sections[source.name]! },
         property: source.property, look: look, knot: { $0 }, element: { $0 }),
-      source.sections(realm)._changeOrigin.looking(look.reach))
+      source.sections(realm)._changeOrigin.scoped(to: look.reach))
   }
 
   /// Projections, in the sections that their knots are in.
@@ -28,7 +28,7 @@ extension KnotObservers {
       Sections<KnotCard>(
         name: "cards in sections \(look)", content: { $0.sections["sections"]! }, look: look,
         knot: \.rootObject, element: { KnotCard(projecting: $0) }),
-      cards._changeOrigin.looking(look.labelled))
+      cards._changeOrigin.scoped(to: look.labelled))
   }
 
   private func observe<Element: RealmCollectionValue>(

@@ -113,7 +113,7 @@ final class KnotObservers {
         // What went and came back may be told.
         spot: source.property.map { Spot(id: 0, property: $0) },
         kind: source.isSet ? .set : .objects),
-      source.collection(realm)._changeOrigin.looking(look.reach).map { change in
+      source.collection(realm)._changeOrigin.scoped(to: look.reach).map { change in
         change.map({ Array($0) }, { $0 })
       })
   }
@@ -124,7 +124,7 @@ final class KnotObservers {
         name: "clasps \(look)", content: \.clasps, row: { $0._key },
         element: { [unowned self] in clasps[$0]! }, modified: { $0.modifiedClasps(look) },
         spot: Spot(id: 0, property: "clasps")),
-      KnotSource.hub(realm).clasps._changeOrigin.looking(look.reach).map { change in
+      KnotSource.hub(realm).clasps._changeOrigin.scoped(to: look.reach).map { change in
         change.map({ Array($0) }, { $0 })
       })
   }
@@ -142,7 +142,7 @@ final class KnotObservers {
         name: "cards \(name) \(look)", content: \.rows[name]!,
         row: { [history] in history.id(of: $0) }, element: { [unowned self] in knots[$0]! },
         modified: { $0.modified(look) }),
-      cards._changeOrigin.looking(look.labelled).map { change in
+      cards._changeOrigin.scoped(to: look.labelled).map { change in
         change.map({ $0.map(\.rootObject) }, { $0.map(\.rootObject) })
       })
   }
@@ -200,7 +200,7 @@ final class KnotObservers {
         content: { $0.sections[source.name]!.first { $0.key == key }?.elements ?? [] },
         row: { [history] in history.id(of: $0) }, element: { [unowned self] in knots[$0]! },
         modified: { $0.modified(look) }, spot: source.property.map { Spot(id: 0, property: $0) }),
-      section._changeOrigin.looking(look.reach).map { change in
+      section._changeOrigin.scoped(to: look.reach).map { change in
         change.map({ Array($0) }, { $0 })
       })
   }

@@ -67,7 +67,7 @@ import Testing
     #expect(classes?.count == 1)
   }
 
-  @Test func cursorsAreListedWithTheirHolders() throws {
+  @Test func cursorsAreListedWithTheirOwners() throws {
     let list = try tarn("cursor", "list", "a.realm")
     #expect(list.status == 0)
     let lines = list.output.split(separator: "\n").map(String.init)

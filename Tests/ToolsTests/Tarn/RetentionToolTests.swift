@@ -124,7 +124,7 @@ import Testing
     #expect(try tarn("cursor", "set", "a.realm", "w").status == 2)
     #expect(try tarn("cursor", "show", "a.realm", "v").status == 1)
     let json = try tarn("cursor", "list", "a.realm", "--json").output
-    #expect(json.contains("\"holder\":\(getpid())"))
+    #expect(json.contains("\"owner\":\(getpid())"))
     #expect(json.contains("\"behind\":3"))
     #expect(
       try tarn("inspect", "a.realm", "--json").output.contains("\"cursors\":[{\"name\":\"w\""))

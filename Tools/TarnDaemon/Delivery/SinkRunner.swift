@@ -282,7 +282,7 @@ final class SinkRunner: Sendable {
     }
     let consumer = try file.cursorRecord(cursorName).map { "cursor \($0.created)" }
     // No process held the cursor, or all was acknowledged.
-    let isClean = known?.holder == nil
+    let isClean = known?.owner == nil
     let formerEnd = delivered != nil || isClean ? nil : try file.newestPosition()
     state.withLock { state in
       state.grouped = grouped

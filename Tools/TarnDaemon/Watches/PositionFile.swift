@@ -203,7 +203,7 @@ final class PositionFile: Sendable {
   /// Notes a batch that is delivered next.
   ///
   /// - Parameters:
-  ///   - start: the consumer has everything up to there; nil if it must start over.
+  ///   - start: the consumer has everything up to there; nil if it needs a full resync.
   ///   - part: the part of the batch that is delivered; nil for all of it.
   ///   - form: in which it is sent; nil if another attempt may have any.
   ///   - isDurable: whether the note is on the disk when this returns. Otherwise it survives the

@@ -9,7 +9,7 @@ extension ProjectionObservable {
       case .texts(let texts): (texts ?? []).map { layout.underlyingPath($0, "\(Self.self)") }
       case .properties(let names): names
       }
-    return _ObjectOrigin(core: core, object: rootObject, look: layout.look(names, self, core)) {
+    return _ObjectOrigin(core: core, object: rootObject, scope: layout.scope(names, self, core)) {
       [self] in $0 === rootObject ? self : Self._element(of: $0)
     }
   }
@@ -19,23 +19,23 @@ extension ProjectionLayout {
   /// The scope of a projection's observer, and the form of the changes that it receives.
   ///
   /// - Parameter wanted: paths in the object's class; none for all properties.
-  fileprivate func look<P: ProjectionObservable>(
+  fileprivate func scope<P: ProjectionObservable>(
     _ wanted: [String], _ projection: P, _ core: RealmCore
-  ) -> ObjectLook {
+  ) -> ObjectScope {
     let root = projection.rootObject
     func paths(_ path: String) -> [ScopePath] {
       core.observedPaths(from: root, [path]) ?? []
     }
-    var look = ObjectLook(paths: [])
+    var scope = ObjectScope(paths: [])
     for (number, property) in properties.enumerated() {
       let own = wanted.isEmpty ? [property.name] : wanted.filter { property.isBegin(of: $0) }
       for path in own.flatMap(paths) {
-        look.paths?.append(
+        scope.paths?.append(
           ScopePath(classID: path.classID, property: number, dependencies: path.dependencies))
       }
-      if !own.isEmpty { look.ends[number] = paths(property.name).first }
+      if !own.isEmpty { scope.ends[number] = paths(property.name).first }
     }
-    look.wording = { [unowned core] object, ends in
+    scope.wording = { [unowned core] object, ends in
       guard let root = object as? P.Root else { return [] }
       return ends.sorted { $0.key < $1.key }.map { number, old in
         let property = self.properties[number]
@@ -44,7 +44,7 @@ extension ProjectionLayout {
           newValue: property.told(of: root))
       }
     }
-    return look
+    return scope
   }
 
   /// The path in the objects' class of a key path that begins with a label. Traps for one that

@@ -11,7 +11,7 @@ public struct ResultsSection<
   Key: _Persistable & Hashable, SectionElement: RealmCollectionValue
 >: RealmSectionedResult, DumpedCollection, Identifiable {
   public typealias Element = SectionElement
-  public typealias _Looked = SectionElement
+  public typealias _ScopeRoot = SectionElement
 
   /// The common key of the elements.
   public let key: Key

@@ -91,7 +91,7 @@ public struct SectionedResults<
 
 extension SectionedResults: RealmSectionedResult, DumpedCollection {
   public typealias Element = ResultsSection<Key, SectionElement>
-  public typealias _Looked = SectionElement
+  public typealias _ScopeRoot = SectionElement
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }

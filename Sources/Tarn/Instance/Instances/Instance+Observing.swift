@@ -4,15 +4,15 @@ import TarnStore
 extension Instance {
   /// - Parameter readsTarget: whether `block` needs the elements that changes lead to.
   func observe(
-    _ source: any ObservedSource, seen reach: Scope, readsTarget: Bool,
+    _ source: any ObservedSource, seen scope: Scope, readsTarget: Bool,
     _ block: @escaping CollectionObservation.Block
   ) -> NotificationToken {
     checkCanObserve()
-    let view = source.view(reach)
-    let state = ObservationState(.collection(WeakSource(source, view)))
+    let log = source.log(scope)
+    let state = ObservationState(.collection(WeakSource(source, log)))
     return add(
       CollectionObservation(
-        state: state, serial: delivery.observers.claimSerial(), seen: step, source: source, view,
+        state: state, serial: delivery.observers.claimSerial(), seen: step, source: source, log,
         readsTarget: readsTarget, block: block))
   }
 

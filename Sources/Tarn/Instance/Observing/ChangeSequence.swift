@@ -137,16 +137,16 @@ final class PulledCollectionObservation: CollectionObservation, PulledObservatio
   private let signal: ChangeSignal
 
   init(
-    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ view: ScopedLog,
+    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ log: ScopedLog,
     readsTarget: Bool, signal: ChangeSignal, block: @escaping Block
   ) {
     self.signal = signal
     super.init(
-      state: state, serial: serial, seen: seen, source: source, view, readsTarget: readsTarget,
+      state: state, serial: serial, seen: seen, source: source, log, readsTarget: readsTarget,
       block: block)
   }
 
-  var isExhausted: Bool { source.isGone && !view.hasSteps(after: seen, upTo: .max) }
+  var isExhausted: Bool { source.isGone && !log.hasSteps(after: seen, upTo: .max) }
 
   override var isPulled: Bool { true }
 
@@ -161,7 +161,7 @@ final class PulledCollectionObservation: CollectionObservation, PulledObservatio
   func pull(_ host: any DeliveryHost) {
     if waitsForWorker { return }
     super.deliver(upTo: host.step, host)
-    if !host.delivery.isDelivering { host.delivery.observers.forgetSteps(of: view) }
+    if !host.delivery.isDelivering { host.delivery.observers.forgetSteps(of: log) }
   }
 
   override func end(with error: StorageError) {

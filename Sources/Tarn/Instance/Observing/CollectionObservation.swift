@@ -8,7 +8,7 @@ class CollectionObservation: Observation {
   /// Referenced strongly: a token keeps its source alive.
   let source: any ObservedSource
   /// The changes of the source within this observer's scope.
-  let view: ScopedLog
+  let log: ScopedLog
   private(set) var needsInitial = true
   private let block: Block
   private var skipped: Set<Int> = []
@@ -25,18 +25,18 @@ class CollectionObservation: Observation {
   private var baseline: LiveBaseline?
 
   init(
-    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ view: ScopedLog,
+    state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ log: ScopedLog,
     readsTarget: Bool, block: @escaping Block
   ) {
     self.source = source
-    self.view = view
+    self.log = log
     asksForElements = readsTarget
     self.block = block
     super.init(state: state, serial: serial, seen: seen)
   }
 
   override func hasPendingChange(upTo target: Int) -> Bool {
-    needsInitial ? !source.isAwaited : view.hasSteps(after: seen, upTo: target)
+    needsInitial ? !source.isAwaited : log.hasSteps(after: seen, upTo: target)
   }
 
   override var waitsForWorker: Bool { needsInitial && source.isAwaited }
@@ -52,19 +52,19 @@ class CollectionObservation: Observation {
   /// The steps after which a new call begins.
   var marks: [Int] { [seen] + skipped.flatMap { [$0 - 1, $0] } }
 
-  override func skip(step: Int, from former: PastState) {
-    if readsTarget, view.hasSteps(after: seen, upTo: step - 1) {
-      statesBeforeSkipped[step] = former
+  override func skip(step: Int, from past: PastState) {
+    if readsTarget, log.hasSteps(after: seen, upTo: step - 1) {
+      statesBeforeSkipped[step] = past
     }
     skipped.insert(step)
     if statesBefore.last?.step == step { statesBefore.removeLast() }
   }
 
   /// Notes a step that was just made and that will be reported.
-  func note(step: Int, from former: PastState) {
+  func note(step: Int, from past: PastState) {
     guard asksForElements, !needsInitial, !hasLostStates else { return }
     if let last = statesBefore.last, !skipped.contains(where: { $0 > last.step }) { return }
-    statesBefore.append((step, former))
+    statesBefore.append((step, past))
   }
 
   /// The first step whose preceding state is kept.
@@ -89,17 +89,17 @@ class CollectionObservation: Observation {
     }
     // A skipped step splits the changes: one call for the steps before it, another for those after
     // it.
-    while let next = view.stepNumbers.first(where: { $0 > seen && $0 <= target }) {
+    while let next = log.stepNumbers.first(where: { $0 > seen && $0 <= target }) {
       if skipped.remove(next) != nil {
         seen = next
         baseline = nil
         continue
       }
-      let last = view.lastStep(from: next, upTo: target, before: skipped)
-      let changes = view.difference(after: seen, upTo: last, from: baseline.take())
-      let former = statesBefore.first { $0.step > seen && $0.step <= last }?.state
+      let last = log.lastStep(from: next, upTo: target, before: skipped)
+      let changes = log.difference(after: seen, upTo: last, from: baseline.take())
+      let past = statesBefore.first { $0.step > seen && $0.step <= last }?.state
       seen = last
-      if !changes.isEmpty { block(.update(changes)) { elements(after: last, former, host) } }
+      if !changes.isEmpty { block(.update(changes)) { elements(after: last, past, host) } }
       guard state.isActive else { return }
     }
     seen = max(seen, target)
@@ -112,15 +112,15 @@ class CollectionObservation: Observation {
 
   /// The elements after step `last`, even if a callback has advanced the instance or written since.
   ///
-  /// - Parameter former: the state before the change.
+  /// - Parameter past: the state before the change.
   private func elements(
-    after last: Int, _ former: PastState?, _ host: any DeliveryHost
+    after last: Int, _ past: PastState?, _ host: any DeliveryHost
   ) -> PastElements {
     let next = statesBeforeSkipped.keys.filter { $0 > last }.min()
     let shown = host.delivery.roundState ?? host.reader?.snapshot
     guard let state = next.flatMap({ statesBeforeSkipped[$0] }) ?? shown.map({ .version($0) })
     else { trap("internal error: a change without the state that it leads to") }
-    return view.elements(after: last, in: state, since: former)
+    return log.elements(after: last, in: state, since: past)
   }
 
   private static func trapNoElements() -> PastElements {

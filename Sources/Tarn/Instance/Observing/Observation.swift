@@ -39,8 +39,8 @@ class Observation {
 
   /// Skips the current step's changes for this observation.
   ///
-  /// - Parameter former: the state before the step.
-  func skip(step: Int, from former: PastState) {}
+  /// - Parameter past: the state before the step.
+  func skip(step: Int, from past: PastState) {}
 
   /// Notifies the callback that no further changes can follow.
   func end(with error: StorageError) {}

@@ -13,9 +13,9 @@ final class ObserverTable {
   private var keyPathScopes = KeyPathScopeTable()
   /// Sources with observers.
   private(set) var sources = SourceTable()
-  private var byView: [ObjectIdentifier: [CollectionObservation]] = [:]
-  /// How many views of each source have observers.
-  private var viewCounts: [ObjectIdentifier: Int] = [:]
+  private var byLog: [ObjectIdentifier: [CollectionObservation]] = [:]
+  /// How many logs of each source have observers.
+  private var logCounts: [ObjectIdentifier: Int] = [:]
   /// Observations with news, in the order in which they will be called once sorted.
   private var queue: [Observation] = []
   private(set) var count = 0
@@ -56,14 +56,14 @@ final class ObserverTable {
   }
 
   func add(_ observation: CollectionObservation) {
-    let (source, view) = (observation.source, observation.view)
-    if byView[ObjectIdentifier(view)] == nil {
-      let views = viewCounts[ObjectIdentifier(source)] ?? 0
-      if views == 0 { sources.insert(source) }
-      viewCounts[ObjectIdentifier(source)] = views + 1
-      sources.register(source, under: view.scope.concerningClasses)
+    let (source, log) = (observation.source, observation.log)
+    if byLog[ObjectIdentifier(log)] == nil {
+      let logs = logCounts[ObjectIdentifier(source)] ?? 0
+      if logs == 0 { sources.insert(source) }
+      logCounts[ObjectIdentifier(source)] = logs + 1
+      sources.register(source, under: log.scope.concerningClasses)
     }
-    byView[ObjectIdentifier(view), default: []].append(observation)
+    byLog[ObjectIdentifier(log), default: []].append(observation)
     count += 1
     enqueue(observation)
   }
@@ -81,30 +81,30 @@ final class ObserverTable {
       objects[id]?[key] = there.isEmpty ? nil : there
       if objects[id]?.isEmpty == true { objects[id] = nil }
     case .collection(let box):
-      guard let source = box.source, let view = box.view else { return }
-      var there = observations(of: view)
+      guard let source = box.source, let log = box.log else { return }
+      var there = observations(of: log)
       let ended = there.removeAll(countingWhere: isIt)
       count -= ended
-      byView[ObjectIdentifier(view)] = there.isEmpty ? nil : there
-      if there.isEmpty, ended > 0 { remove(view, of: source) }
+      byLog[ObjectIdentifier(log)] = there.isEmpty ? nil : there
+      if there.isEmpty, ended > 0 { remove(log, of: source) }
     }
     queue.removeAll(where: isIt)
     keepers.removeAll(where: isIt)
   }
 
-  private func remove(_ view: ScopedLog, of source: any ObservedSource) {
-    sources.unregister(source, under: view.scope.concerningClasses)
-    source.remove(view)
-    let views = (viewCounts[ObjectIdentifier(source)] ?? 0) - 1
-    viewCounts[ObjectIdentifier(source)] = views > 0 ? views : nil
-    if views > 0 { return }
+  private func remove(_ log: ScopedLog, of source: any ObservedSource) {
+    sources.unregister(source, under: log.scope.concerningClasses)
+    source.remove(log)
+    let logs = (logCounts[ObjectIdentifier(source)] ?? 0) - 1
+    logCounts[ObjectIdentifier(source)] = logs > 0 ? logs : nil
+    if logs > 0 { return }
     sources.remove(source)
     source.endFollowing()
   }
 
-  /// The observations that receive the changes of one view.
-  private func observations(of view: ScopedLog) -> [CollectionObservation] {
-    byView[ObjectIdentifier(view)] ?? []
+  /// The observations that receive the changes of one log.
+  private func observations(of log: ScopedLog) -> [CollectionObservation] {
+    byLog[ObjectIdentifier(log)] ?? []
   }
 
   // MARK: - Logging a step
@@ -149,8 +149,8 @@ final class ObserverTable {
       // A source whose owner was deleted counts, too: loops that wait for its changes must end.
       guard isNews || source.isGone else { continue }
       if source.asksProgram { asked.append(source) }
-      for view in source.views where view.hasNews(of: step) || source.isGone {
-        for observation in observations(of: view) {
+      for log in source.logs where log.hasNews(of: step) || source.isGone {
+        for observation in observations(of: log) {
           enqueue(observation)
           if observation.readsTarget { note(step, move, for: observation) }
         }
@@ -175,9 +175,9 @@ final class ObserverTable {
   }
 
   private func note(_ step: Int, _ move: LiveMove, for observation: CollectionObservation) {
-    guard let former = move.former.state else { return }
+    guard let past = move.past.state else { return }
     let wasKeeper = observation.firstStepKept != nil
-    observation.note(step: step, from: former)
+    observation.note(step: step, from: past)
     if !wasKeeper, observation.isPulled, observation.firstStepKept != nil {
       keepers.append(observation)
     }
@@ -248,9 +248,9 @@ final class ObserverTable {
     var settled: Set<ObjectIdentifier> = []
     let isAlone = queue.count == 1
     for case let observation as CollectionObservation in queue {
-      let view = observation.view
-      guard isAlone || settled.insert(ObjectIdentifier(view)).inserted else { continue }
-      let forgotten = forgetSteps(of: view)
+      let log = observation.log
+      guard isAlone || settled.insert(ObjectIdentifier(log)).inserted else { continue }
+      let forgotten = forgetSteps(of: log)
       if told.isEmpty { told = forgotten } else { told += forgotten }
     }
     queue.removeAll { observation in
@@ -263,14 +263,14 @@ final class ObserverTable {
     return told
   }
 
-  /// Drops the steps of one view that all its observers have received.
+  /// Drops the steps of one log that all its observers have received.
   ///
   /// - Returns: the changes of these steps.
   @discardableResult
-  func forgetSteps(of view: ScopedLog) -> [LiveChange] {
-    let there = observations(of: view)
-    let told = view.forgetSteps(upTo: there.lazy.map(\.seen).min() ?? .max)
-    if !view.stepNumbers.isEmpty { view.mergeSteps(splitAt: Set(there.flatMap(\.marks))) }
+  func forgetSteps(of log: ScopedLog) -> [LiveChange] {
+    let there = observations(of: log)
+    let told = log.forgetSteps(upTo: there.lazy.map(\.seen).min() ?? .max)
+    if !log.stepNumbers.isEmpty { log.mergeSteps(splitAt: Set(there.flatMap(\.marks))) }
     return told
   }
 
@@ -285,7 +285,7 @@ final class ObserverTable {
   /// All observations except realm-level ones.
   private var observationsOfContent: [Observation] {
     var found: [Observation] = []
-    for there in byView.values { found += there as [Observation] }
+    for there in byLog.values { found += there as [Observation] }
     for byKey in objects.values { for there in byKey.values { found += there } }
     return found
   }

@@ -40,10 +40,10 @@ extension PropertyTable {
     }
     let lost = Set(bystanders.gone + taken)
     var effects = bystanders.gone.map { PropertyEffect($0, .leaving(forGood: false)) }
-    for holder in bystanders.holders {
-      let row = ObjectRef(classID: holder.classID, key: holder.key)
-      guard watches(row, holder.column) else { continue }
-      let effect = effect(on: row, holder.column, in: session) { lost.contains($0) }
+    for origin in bystanders.origins {
+      let row = ObjectRef(classID: origin.classID, key: origin.key)
+      guard watches(row, origin.column) else { continue }
+      let effect = effect(on: row, origin.column, in: session) { lost.contains($0) }
       if let effect, !isKnown(effect) { effects.append(effect) }
     }
     return effects

@@ -34,12 +34,12 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   private unowned let host: any LiveHost
   private var state = State.unknown
   /// The scopes of its observers, each once.
-  private(set) var views: [ScopedLog] = []
-  private var viewsByScope: [Scope: ScopedLog] = [:]
+  private(set) var logs: [ScopedLog] = []
+  private var logsByScope: [Scope: ScopedLog] = [:]
   /// The same scopes in the form that a model takes.
   private var scopes: [BoundScope] = []
-  /// Finds which of many views a move may concern; made at its first use.
-  private var viewIndex: ScopeTrie?
+  /// Finds which of many logs a move may concern; made at its first use.
+  private var logIndex: ScopeTrie?
   var registrations: [ClassID: Int] = [:]
   /// The content inside the open write, at a position of its journal.
   private var working: (content: Content, serial: UInt64, position: ChangeRecorder.Position)?
@@ -62,11 +62,11 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   /// - Precondition: no table has registered the source by its model.
   package func rebind(to model: Model, at schema: SchemaView) {
     self.model = model
-    for view in views {
-      view.rebind(to: BoundScope(view.scope.scope, from: model.elementClasses, schema))
+    for log in logs {
+      log.rebind(to: BoundScope(log.scope.scope, from: model.elementClasses, schema))
     }
-    scopes = views.map(\.scope)
-    viewIndex = nil
+    scopes = logs.map(\.scope)
+    logIndex = nil
   }
 
   var owner: ObjectRef? { model.owner }
@@ -183,22 +183,22 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   var isOwnerGone: Bool { followed?.isOwnerGone == true }
   var isGone: Bool { model.needsOwner && isOwnerGone }
 
-  package func view(_ scope: Scope) -> ScopedLog {
-    if let known = viewsByScope[scope] { return known }
+  package func log(_ scope: Scope) -> ScopedLog {
+    if let known = logsByScope[scope] { return known }
     let bound = BoundScope(scope, from: model.elementClasses, host.shown().schema)
-    let view = ScopedLog(bound, of: self)
-    views.append(view)
+    let log = ScopedLog(bound, of: self)
+    logs.append(log)
     scopes.append(bound)
-    viewIndex?.insert(bound, views.count - 1)
-    viewsByScope[scope] = view
-    return view
+    logIndex?.insert(bound, logs.count - 1)
+    logsByScope[scope] = log
+    return log
   }
 
-  func remove(_ view: ScopedLog) {
-    views.removeAll { $0 === view }
-    scopes.removeAll { $0 === view.scope }
-    viewIndex = nil
-    viewsByScope[view.scope.scope] = nil
+  func remove(_ log: ScopedLog) {
+    logs.removeAll { $0 === log }
+    scopes.removeAll { $0 === log.scope }
+    logIndex = nil
+    logsByScope[log.scope.scope] = nil
   }
 
   package func beginFollowing() throws(StorageError) {
@@ -233,42 +233,42 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     state = .unknown  // The content is changed in place: nobody else may hold it.
     var isNews = false
     if !prepared.isEmpty, let prepared = prepared[ObjectIdentifier(self)],
-      scopes.allSatisfy({ prepared.reaches.contains(ObjectIdentifier($0)) })
+      scopes.allSatisfy({ prepared.scopes.contains(ObjectIdentifier($0)) })
     {
       if let made = prepared.content { content = made as! Content }
-      for view in views {
-        let change = prepared.changes[ObjectIdentifier(view.scope)]
-        if view.append(change, at: host.step) { isNews = true }
+      for log in logs {
+        let change = prepared.changes[ObjectIdentifier(log.scope)]
+        if log.append(change, at: host.step) { isNews = true }
       }
     } else {
       var step = try model.advance(&content, over: move)
-      let concerned = model.isQuiet(step) ? try concernedViews(move) : nil
-      for (number, view) in views.enumerated() where concerned?.contains(number) != false {
-        let change = try model.change(&step, &content, move, seen: view.scope)
-        if view.append(change, at: host.step) { isNews = true }
+      let concerned = model.isQuiet(step) ? try concernedLogs(move) : nil
+      for (number, log) in logs.enumerated() where concerned?.contains(number) != false {
+        let change = try model.change(&step, &content, move, seen: log.scope)
+        if log.append(change, at: host.step) { isNews = true }
       }
     }
     state = .followed(content)
     return isNews
   }
 
-  /// Up to this number, views are asked one by one.
-  private static var fewViews: Int { 8 }
-  /// If more objects than this link to one, the views are asked instead.
+  /// Up to this number, logs are asked one by one.
+  private static var fewLogs: Int { 8 }
+  /// If more objects than this link to one, the logs are asked instead.
   private static var mostOrigins: Int { 1000 }
 
-  /// The numbers of the views in which a move may have modified something; nil to ask each view
+  /// The numbers of the logs in which a move may have modified something; nil to ask each log
   /// instead.
-  private func concernedViews(_ move: LiveMove) throws(StorageError) -> Set<Int>? {
-    if views.count <= Self.fewViews { return nil }
-    let index = viewIndex ?? makeViewIndex()
-    viewIndex = index
+  private func concernedLogs(_ move: LiveMove) throws(StorageError) -> Set<Int>? {
+    if logs.count <= Self.fewLogs { return nil }
+    let index = logIndex ?? makeLogIndex()
+    logIndex = index
     return try index.concerned(by: move.changes, move.rows, atMost: Self.mostOrigins)
   }
 
-  private func makeViewIndex() -> ScopeTrie {
+  private func makeLogIndex() -> ScopeTrie {
     var index = ScopeTrie()
-    for (number, view) in views.enumerated() { index.insert(view.scope, number) }
+    for (number, log) in logs.enumerated() { index.insert(log.scope, number) }
     return index
   }
 
@@ -279,18 +279,18 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   }
 
   func elements(
-    after change: LiveChange?, in state: PastState, since former: PastState?, seen scope: Scope
+    after change: LiveChange?, in state: PastState, since past: PastState?, seen scope: Scope
   ) -> PastElements {
     let content = change.map(model.content) ?? followed
     let model = model
-    return PastElements(of: model.elementClasses, in: PreviousRows(state)) {
+    return PastElements(of: model.elementClasses, in: PastStateReader(state)) {
       () throws(StorageError) in
       let rows = try state.rows()
       if let content { return try model.elements(content, rows) }
       return try model.elements(model.evaluate(rows), rows)
     } walk: { () throws(StorageError) in
-      guard let former else { return nil }
-      return try NestedWalk(from: former, to: state, scope, in: model as? SequenceModel)
+      guard let past else { return nil }
+      return try NestedWalk(from: past, to: state, scope, in: model as? SequenceModel)
     }
   }
 

@@ -19,11 +19,11 @@ protocol ObservedSource: AnyObject {
   /// Every step that concerns it is logged.
   var isFollowed: Bool { get }
   /// The scopes of its observers, each once.
-  var views: [ScopedLog] { get }
-  /// The view for observers with that scope.
-  func view(_ scope: Scope) -> ScopedLog
+  var logs: [ScopedLog] { get }
+  /// The log for observers with that scope.
+  func log(_ scope: Scope) -> ScopedLog
   /// The last observer with that scope has ended.
-  func remove(_ view: ScopedLog)
+  func remove(_ log: ScopedLog)
   /// An observer is about to receive the current content. Steps are logged from here on.
   func beginFollowing() throws(StorageError)
   /// The last observer has ended.
@@ -31,7 +31,7 @@ protocol ObservedSource: AnyObject {
   /// Logs the move that was just made.
   ///
   /// - Parameter prepared: the content that a worker has computed for some sources.
-  /// - Returns: false if no view has changes to report.
+  /// - Returns: false if no log has changes to report.
   func follow(_ move: LiveMove, prepared: PreparedSteps) throws(StorageError) -> Bool
   /// True if only the program's code can compute part of its content.
   var asksProgram: Bool { get }
@@ -45,10 +45,10 @@ protocol ObservedSource: AnyObject {
   /// - Parameters:
   ///   - change: the changes of the step; nil for the last one.
   ///   - state: the state after the step.
-  ///   - former: the state since which changes in linked objects are reported; nil if unknown.
+  ///   - past: the state since which changes in linked objects are reported; nil if unknown.
   ///   - scope: how far links are followed.
   func elements(
-    after change: LiveChange?, in state: PastState, since former: PastState?, seen scope: Scope
+    after change: LiveChange?, in state: PastState, since past: PastState?, seen scope: Scope
   ) -> PastElements
 
   // MARK: Leaving work to others
@@ -76,11 +76,11 @@ final class WeakSource: @unchecked Sendable {
   // and never set again.
   private(set) weak var source: (any ObservedSource)?
   /// The scope of the observer.
-  private(set) weak var view: ScopedLog?
+  private(set) weak var log: ScopedLog?
 
-  init(_ source: any ObservedSource, _ view: ScopedLog) {
+  init(_ source: any ObservedSource, _ log: ScopedLog) {
     self.source = source
-    self.view = view
+    self.log = log
   }
 }
 

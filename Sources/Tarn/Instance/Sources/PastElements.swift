@@ -12,7 +12,7 @@ final class PastElements {
   private(set) lazy var walk = trapping { () throws(StorageError) in try makeWalk() }
 
   private let classes: Set<ClassID>
-  private let state: PreviousRows
+  private let state: PastStateReader
 
   /// - Parameters:
   ///   - classes: the classes of elements that are objects.
@@ -20,7 +20,7 @@ final class PastElements {
   ///   - read: reads the elements.
   ///   - walk: begins to follow their links.
   init(
-    of classes: Set<ClassID>, in state: PreviousRows,
+    of classes: Set<ClassID>, in state: PastStateReader,
     _ read: @escaping () throws(StorageError) -> LiveElements,
     walk: @escaping () throws(StorageError) -> NestedWalk?
   ) {

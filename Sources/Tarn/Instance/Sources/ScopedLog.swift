@@ -76,13 +76,13 @@ package final class ScopedLog {
   ///
   /// - Parameters:
   ///   - state: the state after that step.
-  ///   - former: the state since which changes in linked objects are reported; nil if unknown.
+  ///   - past: the state since which changes in linked objects are reported; nil if unknown.
   func elements(
-    after last: Int, in state: PastState, since former: PastState?
+    after last: Int, in state: PastState, since past: PastState?
   ) -> PastElements {
     let isShown = log.numbers.last.map { $0 <= last } ?? true
     return source.elements(
-      after: isShown ? nil : log.change(at: last), in: state, since: former, seen: scope.scope)
+      after: isShown ? nil : log.change(at: last), in: state, since: past, seen: scope.scope)
   }
 
   /// Limits the number of steps that not all observers have received, by merging them.

@@ -7,7 +7,7 @@ public struct _ChangeOrigin<Change> {
   /// The elements are objects whose classes the program does not have.
   let isDynamic: Bool
   /// The number of links, or the key paths, through which changes of an element are found.
-  private(set) var reach = Scope.standard
+  private(set) var scope = Scope.standard
   /// False if no caller reads the elements after an update.
   var readsTarget = true
   /// Converts a change for this observer; nil for one that it does not receive.
@@ -16,7 +16,7 @@ public struct _ChangeOrigin<Change> {
   /// The same changes in another form.
   func map<Other>(_ transform: @escaping (Change) -> Other) -> _ChangeOrigin<Other> {
     _ChangeOrigin<Other>(
-      core: core, source: source, isDynamic: isDynamic, reach: reach, readsTarget: readsTarget
+      core: core, source: source, isDynamic: isDynamic, scope: scope, readsTarget: readsTarget
     ) {
       [translate] in translate($0, $1).map(transform)
     }
@@ -24,15 +24,15 @@ public struct _ChangeOrigin<Change> {
 
   /// The same changes for an observer with that scope. Traps for a key path with a property that
   /// the elements' class does not have.
-  func looking(_ look: _ObservationScope) -> _ChangeOrigin {
+  func scoped(to scope: _ObservationScope) -> _ChangeOrigin {
     core.checkThread()
     var other = self
-    other.reach = core.reach(of: look, in: source, isDynamic: isDynamic)
+    other.scope = core.scope(of: scope, in: source, isDynamic: isDynamic)
     return other
   }
 
   func observe(_ block: @escaping (Change) -> Void) -> NotificationToken {
-    core.observe(source, seen: reach, readsTarget: readsTarget) { [translate] news, elements in
+    core.observe(source, seen: scope, readsTarget: readsTarget) { [translate] news, elements in
       if let change = translate(news, elements) { block(change) }
     }
   }
@@ -47,12 +47,12 @@ extension RealmCore {
     _ origin: _ChangeOrigin<Change>, _ signal: ChangeSignal, _ inbox: ChangeInbox<Change>
   ) -> (any PulledObservation, NotificationToken) {
     checkCanObserve()
-    let view = origin.source.view(origin.reach)
-    let state = ObservationState(.collection(WeakSource(origin.source, view)))
+    let log = origin.source.log(origin.scope)
+    let state = ObservationState(.collection(WeakSource(origin.source, log)))
     let translate = origin.translate
     let observation = PulledCollectionObservation(
       state: state, serial: delivery.observers.claimSerial(), seen: step, source: origin.source,
-      view, readsTarget: origin.readsTarget, signal: signal
+      log, readsTarget: origin.readsTarget, signal: signal
     ) { inbox.change = translate($0, $1) ?? inbox.change }
     return (observation, add(observation))
   }
@@ -87,12 +87,12 @@ public struct _ObservationScope: Sendable {
 
 extension RealmCore {
   /// Traps for a key path with a property that the elements' class does not have.
-  func reach(of look: _ObservationScope, in source: any ObservedSource, isDynamic: Bool) -> Scope {
-    switch look.part {
+  func scope(of scope: _ObservationScope, in source: any ObservedSource, isDynamic: Bool) -> Scope {
+    switch scope.part {
     case .resolved(let scope): return scope
     case .keyPaths(let keyPaths):
       let roots = bindings(of: source.elementClasses, isDynamic: isDynamic)
-      return KeyPathResolver.observedReach(keyPaths, from: roots, self) ?? .standard
+      return KeyPathResolver.observedScope(keyPaths, from: roots, self) ?? .standard
     }
   }
 }

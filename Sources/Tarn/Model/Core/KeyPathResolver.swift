@@ -27,7 +27,7 @@ struct KeyPathResolver {
   ///
   /// - Parameter roots: the classes of the objects at which the key paths begin.
   /// - Throws: for a key path that these classes do not have.
-  static func reach(
+  static func scope(
     _ keyPaths: [String]?, from roots: [ClassBinding], _ core: RealmCore
   ) throws(KeyPathMistake) -> Scope? {
     guard let keyPaths, !keyPaths.isEmpty else { return nil }
@@ -39,11 +39,11 @@ struct KeyPathResolver {
   }
 
   /// The same for key paths that the program has written: traps where those are wrong.
-  static func observedReach(
+  static func observedScope(
     _ keyPaths: [String]?, from roots: [ClassBinding], _ core: RealmCore
   ) -> Scope? {
     do throws(KeyPathMistake) {
-      return try reach(keyPaths, from: roots, core)
+      return try scope(keyPaths, from: roots, core)
     } catch {
       trap(error.message)
     }

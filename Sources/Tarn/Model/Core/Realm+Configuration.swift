@@ -75,7 +75,7 @@ extension Realm {
     /// a lower `schemaVersion` is opened, but not for a new file.
     public var migrationBlock: MigrationBlock? {
       get { migration?.block }
-      set { migration = newValue.map { MigrationHolder($0) } }
+      set { migration = newValue.map { MigrationBox($0) } }
     }
 
     /// True to delete the file and start with an empty one where a migration would be needed: for
@@ -100,13 +100,13 @@ extension Realm {
 
     /// Keeps the file in step with the objects of a server; nil without sync.
     package var companion: (any StoreCompanion)? {
-      get { companionHolder?.companion }
-      set { companionHolder = newValue.map { CompanionHolder(companion: $0) } }
+      get { companionBox?.companion }
+      set { companionBox = newValue.map { CompanionBox(companion: $0) } }
     }
 
-    private var companionHolder: CompanionHolder?
+    private var companionBox: CompanionBox?
     private var objectTypeList: ObjectTypeList?
-    private var migration: MigrationHolder?
+    private var migration: MigrationBox?
 
     /// The file, or the name of an in-memory Realm, and the settings that differ from the defaults.
     /// An `inMemoryIdentifier` takes precedence over a file.
@@ -135,10 +135,10 @@ extension Realm {
 }
 
 /// Blocks cannot be compared; this compares the places where they were set.
-private final class MigrationHolder: Equatable, Sendable {
+private final class MigrationBox: Equatable, Sendable {
   let block: MigrationBlock
   init(_ block: @escaping MigrationBlock) { self.block = block }
-  static func == (a: MigrationHolder, b: MigrationHolder) -> Bool { a === b }
+  static func == (a: MigrationBox, b: MigrationBox) -> Bool { a === b }
 }
 
 /// Metatypes cannot be compared; this compares them by identity.

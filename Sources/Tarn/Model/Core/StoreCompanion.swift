@@ -39,7 +39,7 @@ package protocol StoreCompanion: AnyObject, Sendable {
 }
 
 /// Companions are compared by identity.
-struct CompanionHolder: Equatable, Sendable {
+struct CompanionBox: Equatable, Sendable {
   let companion: any StoreCompanion
-  static func == (a: CompanionHolder, b: CompanionHolder) -> Bool { a.companion === b.companion }
+  static func == (a: CompanionBox, b: CompanionBox) -> Bool { a.companion === b.companion }
 }

@@ -10,7 +10,7 @@ import TarnStore
 public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, Equatable,
   _ScopedCollection, _AggregatedCollection, _ObjectAggregating, CustomStringConvertible
 where
-  Element: RealmCollectionValue, Index == Int, _Looked == Element, _Aggregated == Element,
+  Element: RealmCollectionValue, Index == Int, _ScopeRoot == Element, _Aggregated == Element,
   _Member == Element,
   _Change == RealmCollectionChange<Self>, _Delta == CollectionDelta<Element>
 {

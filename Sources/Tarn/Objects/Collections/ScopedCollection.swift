@@ -5,7 +5,7 @@
 /// are no links to follow.
 public protocol _ScopedCollection: _DeltaCollection {
   /// The type at which key paths begin.
-  associatedtype _Looked
+  associatedtype _ScopeRoot
 }
 
 // Strings and typed key paths have separate overloads: `[\.name]` needs a root type, and `nil` and
@@ -25,7 +25,8 @@ extension _ScopedCollection {
   public func observe(
     keyPaths: [String]?, _ block: @escaping (_Change) -> Void
   ) -> NotificationToken {
-    _plainOrigin.looking(_ObservationScope(keyPaths: keyPaths, of: _Looked.self)).observe(block)
+    _plainOrigin.scoped(to: _ObservationScope(keyPaths: keyPaths, of: _ScopeRoot.self))
+      .observe(block)
   }
 
   /// The same for key paths of the elements' class, such as `\Dog.owner?.name`. A key path through
@@ -33,9 +34,9 @@ extension _ScopedCollection {
   /// of all elements.
   @_disfavoredOverload
   public func observe(
-    keyPaths: [PartialKeyPath<_Looked>], _ block: @escaping (_Change) -> Void
-  ) -> NotificationToken where _Looked: KeypathSortable {
-    _plainOrigin.looking(_ObservationScope(keyPaths)).observe(block)
+    keyPaths: [PartialKeyPath<_ScopeRoot>], _ block: @escaping (_Change) -> Void
+  ) -> NotificationToken where _ScopeRoot: KeypathSortable {
+    _plainOrigin.scoped(to: _ObservationScope(keyPaths)).observe(block)
   }
 
   /// Like `observe(_:)`, with changes counted up to `depth` links away (3 by default): an object
@@ -48,7 +49,7 @@ extension _ScopedCollection {
   public func observe(
     depth: Int, _ block: @escaping (_Change) -> Void
   ) -> NotificationToken {
-    _plainOrigin.looking(_ObservationScope(depth: depth)).observe(block)
+    _plainOrigin.scoped(to: _ObservationScope(depth: depth)).observe(block)
   }
 
   /// Like `observeChanges(_:)`, limited to the changes that `observe(keyPaths:)` reports. Same
@@ -58,15 +59,17 @@ extension _ScopedCollection {
   public func observeChanges(
     keyPaths: [String]?, _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    _changeOrigin.looking(_ObservationScope(keyPaths: keyPaths, of: _Looked.self)).observe(block)
+    _changeOrigin.scoped(to: _ObservationScope(keyPaths: keyPaths, of: _ScopeRoot.self))
+      .observe(block)
   }
 
   /// The same for key paths of the elements' class.
   @_disfavoredOverload
   public func observeChanges(
-    keyPaths: [PartialKeyPath<_Looked>], _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
-  ) -> NotificationToken where _Looked: KeypathSortable {
-    _changeOrigin.looking(_ObservationScope(keyPaths)).observe(block)
+    keyPaths: [PartialKeyPath<_ScopeRoot>],
+    _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
+  ) -> NotificationToken where _ScopeRoot: KeypathSortable {
+    _changeOrigin.scoped(to: _ObservationScope(keyPaths)).observe(block)
   }
 
   /// Like `observeChanges(_:)`, limited to the changes that `observe(depth:)` reports.
@@ -75,34 +78,34 @@ extension _ScopedCollection {
   public func observeChanges(
     depth: Int, _ block: @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    _changeOrigin.looking(_ObservationScope(depth: depth)).observe(block)
+    _changeOrigin.scoped(to: _ObservationScope(depth: depth)).observe(block)
   }
 
   /// The changes that `observeChanges(keyPaths:)` reports, for `for await`. Traps at once in the
   /// same cases; ``ChangeSequence`` says which code may iterate over it.
   public func changes(keyPaths: [String]?) -> ChangeSequence<ObservedChange<Self, _Delta>> {
-    _changeOrigin.looking(_ObservationScope(keyPaths: keyPaths, of: _Looked.self)).changes
+    _changeOrigin.scoped(to: _ObservationScope(keyPaths: keyPaths, of: _ScopeRoot.self)).changes
   }
 
   /// The same for key paths of the elements' class.
   @_disfavoredOverload
   public func changes(
-    keyPaths: [PartialKeyPath<_Looked>]
-  ) -> ChangeSequence<ObservedChange<Self, _Delta>> where _Looked: KeypathSortable {
-    _changeOrigin.looking(_ObservationScope(keyPaths)).changes
+    keyPaths: [PartialKeyPath<_ScopeRoot>]
+  ) -> ChangeSequence<ObservedChange<Self, _Delta>> where _ScopeRoot: KeypathSortable {
+    _changeOrigin.scoped(to: _ObservationScope(keyPaths)).changes
   }
 
   /// The changes that `observeChanges(depth:)` reports, for `for await`. Traps at once in the same
   /// cases; ``ChangeSequence`` says which code may iterate over it.
   public func changes(depth: Int) -> ChangeSequence<ObservedChange<Self, _Delta>> {
-    _changeOrigin.looking(_ObservationScope(depth: depth)).changes
+    _changeOrigin.scoped(to: _ObservationScope(depth: depth)).changes
   }
 }
 
 extension _ObservationScope {
   /// - Parameter type: the type at which the key paths begin.
-  init<Looked>(keyPaths: [String]?, of type: Looked.Type) {
-    guard let type = Looked.self as? any KeypathSortable.Type else {
+  init<ScopeRoot>(keyPaths: [String]?, of type: ScopeRoot.Type) {
+    guard let type = ScopeRoot.self as? any KeypathSortable.Type else {
       self.init(keyPaths: keyPaths)
       return
     }

@@ -1,7 +1,7 @@
 import TarnStore
 
 /// The observed part of an object, and the form of its changes.
-struct ObjectLook {
+struct ObjectScope {
   /// Nil for all of the object's own properties.
   var paths: [ScopePath]?
   /// The reported ends of key paths, by their numbers; the others report their first property.
@@ -17,23 +17,23 @@ class AccessorObservation: ObjectObservation {
   private unowned let core: RealmCore
   /// Replaced by a new accessor if the program has invalidated the instance meanwhile.
   private var object: ObjectBase
-  private let look: ObjectLook
+  private let scope: ObjectScope
   private let block: (ObjectChange<ObjectBase>) -> Void
 
   /// - Parameter state: the state of an observable object.
   init(
-    _ core: RealmCore, _ object: ObjectBase, _ look: ObjectLook, state: ObservationState,
+    _ core: RealmCore, _ object: ObjectBase, _ scope: ObjectScope, state: ObservationState,
     block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) {
     self.core = core
     self.object = object
-    self.look = look
+    self.scope = scope
     self.block = block
     let (id, observers) = (object._binding!.classID, core.delivery.observers)
     super.init(
       state: state, serial: observers.claimSerial(), seen: core.step, classID: id,
       key: ObjectKey(object._key),
-      look.paths.map { observers.watch(id, $0, ends: look.ends, core.shown().schema) })
+      scope.paths.map { observers.watch(id, $0, ends: scope.ends, core.shown().schema) })
   }
 
   override var isGone: Bool {
@@ -49,7 +49,7 @@ class AccessorObservation: ObjectObservation {
 
   override func tell(_ oldValues: [(column: ColumnID, Value)], ends: [Int: Value]) {
     revive()
-    let changes = look.wording?(object, ends) ?? changes(oldValues, backlinks: ends.keys.sorted())
+    let changes = scope.wording?(object, ends) ?? changes(oldValues, backlinks: ends.keys.sorted())
     if !changes.isEmpty { block(.change(object, changes)) }
   }
 
@@ -81,11 +81,11 @@ final class PulledAccessorObservation: AccessorObservation, PulledObservation {
   private let signal: ChangeSignal
 
   init(
-    _ core: RealmCore, _ object: ObjectBase, _ look: ObjectLook, state: ObservationState,
+    _ core: RealmCore, _ object: ObjectBase, _ scope: ObjectScope, state: ObservationState,
     signal: ChangeSignal, block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) {
     self.signal = signal
-    super.init(core, object, look, state: state, block: block)
+    super.init(core, object, scope, state: state, block: block)
   }
 
   var isExhausted: Bool { false }
@@ -124,25 +124,26 @@ extension RealmCore {
   /// its class does not have.
   func observedPaths(from object: ObjectBase, _ keyPaths: [String]?) -> [ScopePath]? {
     checkThread()
-    let reach = KeyPathResolver.observedReach(keyPaths, from: [binding(for: object)], self)
-    if case .paths(let paths)? = reach { return paths } else { return nil }
+    let scope = KeyPathResolver.observedScope(keyPaths, from: [binding(for: object)], self)
+    if case .paths(let paths)? = scope { return paths } else { return nil }
   }
 
   func observe(
-    _ object: ObjectBase, _ look: ObjectLook, _ block: @escaping (ObjectChange<ObjectBase>) -> Void
+    _ object: ObjectBase, _ scope: ObjectScope,
+    _ block: @escaping (ObjectChange<ObjectBase>) -> Void
   ) -> NotificationToken {
     let state = observedState(object)
-    return add(AccessorObservation(self, object, look, state: state, block: block))
+    return add(AccessorObservation(self, object, scope, state: state, block: block))
   }
 
   /// The changes of an object, for a loop.
   func changes(
-    of object: ObjectBase, _ look: ObjectLook
+    of object: ObjectBase, _ scope: ObjectScope
   ) -> ChangeFeed<ObjectChange<ObjectBase>> {
     ChangeFeed(on: self) { [self] signal, inbox in
       let state = observedState(object)
       let observation = PulledAccessorObservation(
-        self, object, look, state: state, signal: signal
+        self, object, scope, state: state, signal: signal
       ) { inbox.change = $0 }
       return (observation, add(observation))
     }

@@ -20,7 +20,7 @@ public enum _ObjectPaths: Sendable {
 public struct _ObjectOrigin {
   let core: RealmCore
   let object: ObjectBase
-  let look: ObjectLook
+  let scope: ObjectScope
   /// Makes the projection that the program observes; nil if it observes the object itself.
   var view: ((ObjectBase) -> AnyObject)?
 
@@ -29,13 +29,13 @@ public struct _ObjectOrigin {
   ) -> NotificationToken {
     // Objects may have very many observers, so each of theirs stores only the block. The compiler
     // would wrap it once more for a type that is not known to be a class.
-    guard let view else { return core.observe(object, look) { block($0.typed()) } }
-    return core.observe(object, look) { block($0.map(view).typed()) }
+    guard let view else { return core.observe(object, scope) { block($0.typed()) } }
+    return core.observe(object, scope) { block($0.map(view).typed()) }
   }
 
   func changes<Observed: AnyObject>() -> ChangeSequence<ObjectChange<Observed>> {
     ChangeSequence { [self] in
-      core.changes(of: object, look).map { [view] change in
+      core.changes(of: object, scope).map { [view] change in
         guard let view else { return change.typed() }
         return change.map(view).typed()
       }
@@ -169,8 +169,8 @@ extension ObjectBase {
 
   fileprivate func origin(along keyPaths: [String]?) -> _ObjectOrigin {
     let core = coreToObserve
-    let look = ObjectLook(paths: core.observedPaths(from: self, keyPaths))
-    return _ObjectOrigin(core: core, object: self, look: look)
+    let scope = ObjectScope(paths: core.observedPaths(from: self, keyPaths))
+    return _ObjectOrigin(core: core, object: self, scope: scope)
   }
 
   /// Traps for an unmanaged object.

@@ -144,7 +144,7 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
   func steps() throws(KeyPathFault) -> [PropertyReflection] { try Tracer.steps(of: keyPath) }
 
   /// Only the property counts, if it is a stored one.
-  private var look: _ObservationScope {
+  private var scope: _ObservationScope {
     let steps = try? steps()
     return _ObservationScope(keyPaths: steps.map { [PathText.text(of: $0.map(\.name))] })
   }
@@ -168,7 +168,7 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
   }
 
   var plainOrigin: _ChangeOrigin<RealmCollectionChange<any ProjectedSource<Value>>> {
-    collection._plainOrigin.looking(look).map { change in
+    collection._plainOrigin.scoped(to: scope).map { change in
       change.map { PropertySource(collection: $0, keyPath: keyPath) }
     }
   }
@@ -176,8 +176,8 @@ private struct PropertySource<Root: ObjectBase, Value: RealmCollectionValue>: Pr
   var changeOrigin:
     _ChangeOrigin<ObservedChange<any ProjectedSource<Value>, CollectionDelta<Value>>>
   {
-    let origin = collection._changeOrigin.looking(look)
-    guard case .paths(let paths) = origin.reach, let path = paths.first,
+    let origin = collection._changeOrigin.scoped(to: scope)
+    guard case .paths(let paths) = origin.scope, let path = paths.first,
       let property = try? steps().last, property.type != .any
     else { return origin.map { change(from: $0) { $0.map { $0[keyPath: keyPath] } } } }
     return origin.map { [core = origin.core] in

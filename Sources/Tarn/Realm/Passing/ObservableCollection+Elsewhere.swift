@@ -91,16 +91,16 @@ extension _ScopedCollection {
     keyPaths: [String]?, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
   ) async -> NotificationToken {
-    await observe(_ObservationScope(keyPaths: keyPaths, of: _Looked.self), on: actor, block)
+    await observe(_ObservationScope(keyPaths: keyPaths, of: _ScopeRoot.self), on: actor, block)
   }
 
   /// The same for key paths of the elements' class.
   @_disfavoredOverload
   public func observe<A: Actor>(
-    keyPaths: [PartialKeyPath<_Looked>], on actor: A,
+    keyPaths: [PartialKeyPath<_ScopeRoot>], on actor: A,
     _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
-  ) async -> NotificationToken where _Looked: KeypathSortable {
+  ) async -> NotificationToken where _ScopeRoot: KeypathSortable {
     await observe(_ObservationScope(keyPaths), on: actor, block)
   }
 
@@ -119,15 +119,15 @@ extension _ScopedCollection {
   public func observe(
     keyPaths: [String]?, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken {
-    observe(_ObservationScope(keyPaths: keyPaths, of: _Looked.self), on: queue, block)
+    observe(_ObservationScope(keyPaths: keyPaths, of: _ScopeRoot.self), on: queue, block)
   }
 
   /// The same for key paths of the elements' class.
   @_disfavoredOverload
   public func observe(
-    keyPaths: [PartialKeyPath<_Looked>], on queue: DispatchQueue?,
+    keyPaths: [PartialKeyPath<_ScopeRoot>], on queue: DispatchQueue?,
     _ block: @escaping @Sendable (_Change) -> Void
-  ) -> NotificationToken where _Looked: KeypathSortable {
+  ) -> NotificationToken where _ScopeRoot: KeypathSortable {
     observe(_ObservationScope(keyPaths), on: queue, block)
   }
 
@@ -147,16 +147,17 @@ extension _ScopedCollection {
     keyPaths: [String]?, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken {
-    await observeChanges(_ObservationScope(keyPaths: keyPaths, of: _Looked.self), on: actor, block)
+    await observeChanges(
+      _ObservationScope(keyPaths: keyPaths, of: _ScopeRoot.self), on: actor, block)
   }
 
   /// The same for key paths of the elements' class.
   @_disfavoredOverload
   public func observeChanges<A: Actor>(
-    keyPaths: [PartialKeyPath<_Looked>], on actor: A,
+    keyPaths: [PartialKeyPath<_ScopeRoot>], on actor: A,
     _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
-  ) async -> NotificationToken where _Looked: KeypathSortable {
+  ) async -> NotificationToken where _ScopeRoot: KeypathSortable {
     await observeChanges(_ObservationScope(keyPaths), on: actor, block)
   }
 
@@ -177,15 +178,15 @@ extension _ScopedCollection {
     keyPaths: [String]?, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    observeChanges(_ObservationScope(keyPaths: keyPaths, of: _Looked.self), on: queue, block)
+    observeChanges(_ObservationScope(keyPaths: keyPaths, of: _ScopeRoot.self), on: queue, block)
   }
 
   /// The same for key paths of the elements' class.
   @_disfavoredOverload
   public func observeChanges(
-    keyPaths: [PartialKeyPath<_Looked>], on queue: DispatchQueue?,
+    keyPaths: [PartialKeyPath<_ScopeRoot>], on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
-  ) -> NotificationToken where _Looked: KeypathSortable {
+  ) -> NotificationToken where _ScopeRoot: KeypathSortable {
     observeChanges(_ObservationScope(keyPaths), on: queue, block)
   }
 
@@ -200,35 +201,35 @@ extension _ScopedCollection {
 
 extension _ScopedCollection {
   private func observe<A: Actor>(
-    _ look: _ObservationScope, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ scope: _ObservationScope, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, _Change) -> Void
   ) async -> NotificationToken {
     await RemoteObserver(self).observe(on: actor, block) {
-      $0._plainOrigin.looking(look).observe($1)
+      $0._plainOrigin.scoped(to: scope).observe($1)
     }
   }
 
   private func observe(
-    _ look: _ObservationScope, on queue: DispatchQueue?,
+    _ scope: _ObservationScope, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (_Change) -> Void
   ) -> NotificationToken {
-    register(on: queue, block) { $0._plainOrigin.looking(look).observe($1) }
+    register(on: queue, block) { $0._plainOrigin.scoped(to: scope).observe($1) }
   }
 
   private func observeChanges<A: Actor>(
-    _ look: _ObservationScope, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ scope: _ObservationScope, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObservedChange<Self, _Delta>) -> Void
   ) async -> NotificationToken {
     await RemoteObserver(self).observe(on: actor, block) {
-      $0._changeOrigin.looking(look).observe($1)
+      $0._changeOrigin.scoped(to: scope).observe($1)
     }
   }
 
   private func observeChanges(
-    _ look: _ObservationScope, on queue: DispatchQueue?,
+    _ scope: _ObservationScope, on queue: DispatchQueue?,
     _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
-    register(on: queue, block) { $0._changeOrigin.looking(look).observe($1) }
+    register(on: queue, block) { $0._changeOrigin.scoped(to: scope).observe($1) }
   }
 }
 

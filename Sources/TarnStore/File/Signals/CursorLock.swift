@@ -4,7 +4,7 @@ internal import CTarn
 /// ends with the process, even if that is killed, and a forked child does not keep it.
 ///
 /// The byte is determined by the cursor's number and the hold's epoch. So a process that takes a
-/// cursor from a living one locks another byte, and the former holder's lock no longer has an
+/// cursor from a living one locks another byte, and the former owner's lock no longer has an
 /// effect.
 package final class CursorLock: Sendable {
   private static let firstByte: Int64 = 1 << 41

@@ -211,7 +211,6 @@ enum SignalLayout {
   static let byteCount = CompanionKind.signalByteCount
 
   static let formatAt = 8
-  static let identityAt = 16
   static let wakeAt = 48
   static let versionAt = 64
 

@@ -104,7 +104,7 @@ extension FeedRange {
 
   /// Whether a record has primary keys of deleted objects among its values before the commit.
   private static func hasPrimaryKeys(_ record: SmallRecord, _ schema: SchemaView) -> Bool {
-    guard record.hasFormerValues, record.deletesObjects,
+    guard record.hasOldValues, record.deletesObjects,
       let described = schema.schema[record.classID]
     else { return false }
     return described.primaryKey != nil && !described.keyIsPrimary
@@ -214,7 +214,7 @@ struct FeedRecord {
     commitID = met.header.meta.commitID
     cursors = met.header.meta.note?.cursors ?? []
     guard changes.classes.contains(where: { $0.isCleared || !$0.deleted.isEmpty }) else { return }
-    let images = try OldValueDecoder.images(met.former, changes)
+    let images = try OldValueDecoder.images(met.oldValues, changes)
     for own in changes.classes {
       var dead = FeedDeaths()
       let before = images[own.id]

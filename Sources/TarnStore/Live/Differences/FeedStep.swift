@@ -4,8 +4,8 @@ package enum FeedStep: Sendable {
   case nothing
   /// Some versions after it, merged.
   case range(FeedRange)
-  /// The changes are not known.
-  case anew(FeedReason)
+  /// The changes are not known: the consumer needs a full resync.
+  case fullResync(FeedReason)
 
   /// Finds the changes after the acknowledged version.
   ///
@@ -22,11 +22,11 @@ package enum FeedStep: Sendable {
     isRepeated: Bool, isExact: Bool = false, for parts: [FeedPart], in snapshot: Snapshot,
     _ isNews: (FeedRange) throws(StorageError) -> Bool
   ) throws(StorageError) -> FeedStep {
-    if let reason = state.reason { return .anew(reason) }
+    if let reason = state.reason { return .fullResync(reason) }
     let (head, from) = (snapshot.head, state.acknowledged)
     guard from.historyID == head.historyID, from.version <= head.version,
       from.version < head.version || from.commitID == head.commitID
-    else { return .anew(.restored) }
+    else { return .fullResync(.restored) }
     let end = min(end ?? head.version, head.version)
     guard from.version < end else { return .nothing }
     var range = FeedRange(after: from.version, commitID: from.commitID)
@@ -37,12 +37,12 @@ package enum FeedStep: Sendable {
       } catch {
         guard error.code == .corrupted else { throw error }
         let isRemoved = try ChangeLog.isRemoved(after: from.version, in: snapshot.transaction)
-        return .anew(isRemoved ? .expired : .unreadable)
+        return .fullResync(isRemoved ? .expired : .unreadable)
       }
       if range.concerns(parts, snapshot.schema), try isNews(range) { break }
       if range.to < end, !range.endsBeforeMigration, !isExact { range.dropWhatTellsNothing() }
     } while range.to < end && !range.endsBeforeMigration
-    return range.commits == 0 ? .anew(.schema) : .range(range)
+    return range.commits == 0 ? .fullResync(.schema) : .range(range)
   }
 }
 

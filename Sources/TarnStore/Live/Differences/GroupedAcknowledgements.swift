@@ -24,7 +24,7 @@ package final class GroupedAcknowledgements: FeedKeeper {
 
   package func state(in snapshot: Snapshot) throws(StorageError) -> FeedState {
     let state = try held.state(in: snapshot)
-    // An acknowledgement here clears a reason to start over, as in the file.
+    // An acknowledgement here clears a reason for a full resync, as in the file.
     return content.withLock { $0.ahead }.map { FeedState(acknowledged: $0, reason: nil) } ?? state
   }
 

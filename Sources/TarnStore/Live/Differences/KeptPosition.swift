@@ -1,7 +1,8 @@
 /// A position in a file's history that the consumer stores instead of the file: for consumers that
 /// cannot write the file, and for many consumers of the records that one cursor retains.
 ///
-/// Nothing is retained for it. Once the records after it are removed, it starts over. Any thread.
+/// Nothing is retained for it. Once the records after it are removed, it needs a full resync. Any
+/// thread.
 package final class KeptPosition: FeedKeeper {
   private let current: Lock<FeedState>
   private let keep: @Sendable (FeedPlace) throws(StorageError) -> Void
@@ -76,7 +77,7 @@ package protocol FeedKeeper: Sendable {
   /// The state in a snapshot.
   func state(in snapshot: Snapshot) throws(StorageError) -> FeedState
   /// Makes an acknowledgement durable by a commit that changes nothing else. It also clears the
-  /// reason to start over.
+  /// reason for a full resync.
   func acknowledge(from: FeedPlace, to: FeedPlace) throws(StorageError)
   /// Adds an acknowledgement to a write, of which it becomes part.
   ///

@@ -54,9 +54,9 @@ package struct BacklinksModel: LiveModel {
   package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
+    ofFollowing changes: ChangeSet, from content: Content, seen scopes: [BoundScope]
   ) -> LiveCost {
-    content.isOwnerGone || !hasStep(over: changes, seen: reaches)
+    content.isOwnerGone || !hasStep(over: changes, seen: scopes)
       ? .none : .passing(content.keys.count)
   }
 
@@ -77,9 +77,9 @@ package struct BacklinksModel: LiveModel {
   package func isQuiet(_ moves: EditScript) -> Bool { moves.isIdentity }
 
   package func change(
-    _ moves: inout EditScript, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
+    _ moves: inout EditScript, _ content: inout Content, _ move: LiveMove, seen scope: BoundScope
   ) throws(StorageError) -> LiveChange? {
-    .news(moves.modifying(try positions(in: content.keys, move, reach)))
+    .news(moves.modifying(try positions(in: content.keys, move, scope)))
   }
 
   /// How the origins moved. The change record of the target notes every new and removed link.
@@ -110,11 +110,11 @@ package struct BacklinksModel: LiveModel {
 
   /// The positions of the origins whose data changed.
   private func positions(
-    in keys: [ObjectKey], _ move: LiveMove, _ reach: BoundScope
+    in keys: [ObjectKey], _ move: LiveMove, _ scope: BoundScope
   ) throws(StorageError) -> KeySet {
-    guard !keys.isEmpty, reach.mayBeConcerned(by: move.changes) else { return KeySet() }
-    let lookedAt = ObservedObjects(count: keys.count) { [origins.classID: KeySet(keys)] }
-    let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)
+    guard !keys.isEmpty, scope.mayBeConcerned(by: move.changes) else { return KeySet() }
+    let observed = ObservedObjects(count: keys.count) { [origins.classID: KeySet(keys)] }
+    let concerned = try scope.concerned(by: move.changes, move.rows, among: observed)
     guard let modified = concerned[origins.classID] else { return KeySet() }
     var positions: [ObjectKey] = []
     for key in modified {

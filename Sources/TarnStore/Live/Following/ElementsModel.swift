@@ -117,11 +117,11 @@ package struct ElementsModel: LiveModel {
   }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
+    ofFollowing changes: ChangeSet, from content: Content, seen scopes: [BoundScope]
   ) -> LiveCost {
     if content.isOwnerGone { return .none }
     guard isConcerned(by: changes) else {
-      let isSeen = reaches.contains { $0.mayBeConcerned(by: changes) }
+      let isSeen = scopes.contains { $0.mayBeConcerned(by: changes) }
       return isSeen ? passing(content) : .none
     }
     if origin == .objects, !query.mayRearrange(changes) { return passing(content) }
@@ -172,14 +172,14 @@ package struct ElementsModel: LiveModel {
   }
 
   package func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen scope: BoundScope
   ) throws(StorageError) -> LiveChange? {
     let (old, new) = (step.old, content.rows)
     guard let moves = step.moves else {
       return .news(.replacingAll(oldCount: old.count, newCount: new.count))
     }
-    let lookedAt = ObservedObjects(count: new.count) { [query.classID: KeySet(new.keys)] }
-    let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)
+    let observed = ObservedObjects(count: new.count) { [query.classID: KeySet(new.keys)] }
+    let concerned = try scope.concerned(by: move.changes, move.rows, among: observed)
     let modified = concerned[query.classID] ?? KeySet()
     if modified.isEmpty, let known = step.unmodified { return known }
     let changed = move.changes[query.classID]
@@ -306,11 +306,11 @@ package struct ElementsModel: LiveModel {
   /// The change of rows over `changes` that were not followed.
   func difference(
     _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
-    seen reach: BoundScope
+    seen scope: BoundScope
   ) throws(StorageError) -> IndexChanges {
     let keys = Set(old.rows.keys + new.rows.keys)
-    let lookedAt = ObservedObjects(count: keys.count) { [query.classID: KeySet(keys)] }
-    let modified = try reach.concerned(by: changes, rows, among: lookedAt)[query.classID]
+    let observed = ObservedObjects(count: keys.count) { [query.classID: KeySet(keys)] }
+    let modified = try scope.concerned(by: changes, rows, among: observed)[query.classID]
     let own = changes[query.classID]
     return new.rows.script(from: old.rows, along: nil, modified: modified ?? KeySet()) {
       own?.isReplaced($0) == true

@@ -50,7 +50,7 @@ package struct GroupsModel: LiveModel {
   package var elementClasses: Set<ClassID> { [] }
   package var followsIncrementally: Bool { results == nil }
   package var followsFromStart: Bool { true }
-  package var readsFormerState: Bool { true }
+  package var readsPastState: Bool { true }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {
     groups.query.isConcerned(by: changes) || results?.isConcerned(by: changes) == true
@@ -87,11 +87,11 @@ package struct GroupsModel: LiveModel {
     guard isConcerned(by: changes) else { return }
     // The former state is known only if the move begins at the start of an open write. An open
     // write does not record the moves of a collection until it is committed.
-    guard let former = rows.beforeWrite, !content.isOfWrite, results == nil else {
+    guard let past = rows.beforeWrite, !content.isOfWrite, results == nil else {
       content = try evaluate(rows)
       return
     }
-    let move = LiveMove(changes, from: .version(former), to: rows)
+    let move = LiveMove(changes, from: .version(past), to: rows)
     _ = try advance(&content, over: move)
   }
 
@@ -145,7 +145,7 @@ package struct GroupsModel: LiveModel {
   package func isQuiet(_ step: GroupsStep) -> Bool { false }
 
   package func change(
-    _ step: inout GroupsStep, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
+    _ step: inout GroupsStep, _ content: inout Content, _ move: LiveMove, seen scope: BoundScope
   ) throws(StorageError) -> LiveChange? {
     step.difference().isEmpty ? nil : .groups(step)
   }
@@ -158,10 +158,10 @@ package struct GroupsModel: LiveModel {
   }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
+    ofFollowing changes: ChangeSet, from content: Content, seen scopes: [BoundScope]
   ) -> LiveCost {
     // Without observers the former state is no longer available, unless a write is open.
-    if reaches.isEmpty { return isConcerned(by: changes) ? content.cost : .none }
+    if scopes.isEmpty { return isConcerned(by: changes) ? content.cost : .none }
     // Each row is looked up in both states.
     var cost = LiveCost(
       lookedUp: groups.query.lookups(for: changes, among: content.table.count))
@@ -216,14 +216,14 @@ extension GroupQuery {
     if touched.isEmpty { return shares }
     // Reading a row in two states takes as long as scanning some hundred.
     if touched.count > 1000, try touched.count > rows.count(of: query.classID) / 100 { return nil }
-    let former = try move.former.rows()
+    let past = try move.past.rows()
     if touched.count > 16 {
       rows.expect(lookups: touched.count, in: query.classID)
-      former.expect(lookups: touched.count, in: query.classID)
+      past.expect(lookups: touched.count, in: query.classID)
     }
     for key in touched {
       shares.note(
-        from: try share(of: key, in: former, isTested: true),
+        from: try share(of: key, in: past, isTested: true),
         to: try share(of: key, in: rows, isTested: true))
     }
     return shares
@@ -233,11 +233,11 @@ extension GroupQuery {
   fileprivate func shares(
     from old: ResultRows, to new: ResultRows, _ moves: IndexChanges, over move: LiveMove
   ) throws(StorageError) -> GroupDeltas {
-    let former = try move.former.rows()
+    let past = try move.past.rows()
     var shares = GroupDeltas()
     for position in moves.deletions + moves.modifications {
       let key = old.key(at: position)
-      shares.note(from: try share(of: key, in: former, isTested: false), to: nil)
+      shares.note(from: try share(of: key, in: past, isTested: false), to: nil)
     }
     for position in moves.insertions + moves.modificationsNew {
       let key = new.key(at: position)

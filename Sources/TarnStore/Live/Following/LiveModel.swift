@@ -21,7 +21,7 @@ package protocol LiveModel: Sendable {
   /// True if `follow` into an open write must begin at the state before the write.
   var followsFromStart: Bool { get }
   /// True if `step` reads the state before the move, not only the content.
-  var readsFormerState: Bool { get }
+  var readsPastState: Bool { get }
   /// True if the source is invalid without its owner; otherwise it is empty then.
   var needsOwner: Bool { get }
 
@@ -50,7 +50,7 @@ package protocol LiveModel: Sendable {
   /// - step: the result of `advance` for the move.
   /// - content: the content after it.
   func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen scope: BoundScope
   ) throws(StorageError) -> LiveChange?
 
   /// True if only observers of modifications can see a change in the step.
@@ -70,7 +70,7 @@ package protocol LiveModel: Sendable {
 
   /// The same for `step`, without reading anything.
   func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
+    ofFollowing changes: ChangeSet, from content: Content, seen scopes: [BoundScope]
   ) -> LiveCost
 }
 
@@ -100,7 +100,7 @@ package protocol LiveContent: Sendable {
 extension LiveModel {
   package var followsIncrementally: Bool { false }
   package var followsFromStart: Bool { false }
-  package var readsFormerState: Bool { false }
+  package var readsPastState: Bool { false }
   package var needsOwner: Bool { false }
 
   package func content(after change: LiveChange) -> Content? { nil }
@@ -118,8 +118,8 @@ extension LiveModel {
   }
 
   /// False if a step over `changes` has nothing to do.
-  package func hasStep(over changes: ChangeSet, seen reaches: [BoundScope]) -> Bool {
-    isConcerned(by: changes) || reaches.contains { $0.mayBeConcerned(by: changes) }
+  package func hasStep(over changes: ChangeSet, seen scopes: [BoundScope]) -> Bool {
+    isConcerned(by: changes) || scopes.contains { $0.mayBeConcerned(by: changes) }
   }
 
   /// True if `changes` deleted the source's owner.
@@ -135,18 +135,18 @@ package struct LiveMove {
   /// The rows at the end of the move.
   package let rows: StoreRows
   /// The state at its start.
-  package let former: PreviousRows
+  package let past: PastStateReader
 
-  /// - Parameter former: nil if no model involved reads it.
-  package init(_ changes: ChangeSet, from former: PastState?, to rows: StoreRows) {
+  /// - Parameter past: nil if no model involved reads it.
+  package init(_ changes: ChangeSet, from past: PastState?, to rows: StoreRows) {
     self.changes = changes
     self.rows = rows
-    self.former = PreviousRows(former)
+    self.past = PastStateReader(past)
   }
 }
 
 /// A past state, such as the one before a move. It is opened only when it is read.
-package final class PreviousRows {
+package final class PastStateReader {
   package let state: PastState?
   private var known: StoreRows?
 

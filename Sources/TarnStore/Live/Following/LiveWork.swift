@@ -24,18 +24,18 @@ package final class LiveWork: Sendable {
 
   package let snapshot: Snapshot
   /// The state before the changes, if an item reads it.
-  private let former: Snapshot?
+  private let past: Snapshot?
   private let changes: Changes
   private let items: [any WorkItem]
   private let isCancelled = Atomic<Bool>(false)
   private let result = Lock<End?>(nil)
 
-  /// - Parameter former: the state before the changes. Pinned only if an item reads it.
+  /// - Parameter past: the state before the changes. Pinned only if an item reads it.
   package init(
-    _ snapshot: Snapshot, from former: Snapshot, _ changes: Changes, _ items: [any WorkItem]
+    _ snapshot: Snapshot, from past: Snapshot, _ changes: Changes, _ items: [any WorkItem]
   ) {
     self.snapshot = snapshot
-    self.former = items.contains(where: \.readsFormerState) ? former : nil
+    self.past = items.contains(where: \.readsPastState) ? past : nil
     self.changes = changes
     self.items = items
   }
@@ -71,7 +71,7 @@ package final class LiveWork: Sendable {
   private func work() -> End {
     do throws(StorageError) {
       let move = LiveMove(
-        try mergedChanges(), from: former.map { .version($0) },
+        try mergedChanges(), from: past.map { .version($0) },
         to: StoreRows(try SnapshotReader(snapshot)))
       var answers: [WorkResult] = []
       answers.reserveCapacity(items.count)
@@ -95,7 +95,7 @@ package final class LiveWork: Sendable {
 
 /// One source's part of the work.
 package protocol WorkItem: Sendable {
-  var readsFormerState: Bool { get }
+  var readsPastState: Bool { get }
   func answer(_ move: LiveMove) throws(StorageError) -> WorkResult
 }
 
@@ -103,10 +103,10 @@ package protocol WorkItem: Sendable {
 package struct WorkResult: Sendable {
   /// The source's content at the snapshot; nil if the changes cannot affect it.
   package var content: (any LiveContent)?
-  /// The changes of the move for the requested reaches, without those that have nothing to report.
+  /// The changes of the move for the requested scopes, without those that have nothing to report.
   package var changes: [ObjectIdentifier: LiveChange] = [:]
-  /// The requested reaches.
-  package var reaches: Set<ObjectIdentifier> = []
+  /// The requested scopes.
+  package var scopes: Set<ObjectIdentifier> = []
   /// Whether the item was content that observers have seen, and the answer is the next step from
   /// it.
   package var isStep = false
@@ -131,8 +131,8 @@ package struct ModelWorkItem<Model: LiveModel>: WorkItem {
     self.kind = kind
   }
 
-  package var readsFormerState: Bool {
-    if case .step = kind { model.readsFormerState } else { false }
+  package var readsPastState: Bool {
+    if case .step = kind { model.readsPastState } else { false }
   }
 
   package func answer(_ move: LiveMove) throws(StorageError) -> WorkResult {
@@ -141,15 +141,15 @@ package struct ModelWorkItem<Model: LiveModel>: WorkItem {
     case .follow(var content):
       try model.follow(&content, over: move.changes, to: move.rows)
       return WorkResult(content: content)
-    case .step(var content, let reaches):
+    case .step(var content, let scopes):
       var answer = WorkResult(
-        content: nil, reaches: Set(reaches.map { ObjectIdentifier($0) }), isStep: true)
-      guard model.hasStep(over: move.changes, seen: reaches) else { return answer }
+        content: nil, scopes: Set(scopes.map { ObjectIdentifier($0) }), isStep: true)
+      guard model.hasStep(over: move.changes, seen: scopes) else { return answer }
       // Observers are notified in a turn, where the difference should already be computed.
       var step = try model.advance(&content, over: move)
-      for reach in reaches {
-        let change = try model.change(&step, &content, move, seen: reach)
-        answer.changes[ObjectIdentifier(reach)] = change?.withDifference()
+      for scope in scopes {
+        let change = try model.change(&step, &content, move, seen: scope)
+        answer.changes[ObjectIdentifier(scope)] = change?.withDifference()
       }
       answer.content = content
       return answer

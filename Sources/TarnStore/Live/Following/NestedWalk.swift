@@ -23,12 +23,12 @@ package final class NestedWalk {
 
   /// - Returns: nil if a migration lies between the states: its changes are unknown.
   package init?(
-    from former: PastState, to state: PastState, _ scope: Scope, in sequence: SequenceModel?
+    from past: PastState, to state: PastState, _ scope: Scope, in sequence: SequenceModel?
   ) throws(StorageError) {
-    let changes = try ChangeLog.changes(from: former, to: state)
+    let changes = try ChangeLog.changes(from: past, to: state)
     if changes.schemaChanged { return nil }
     let rows = try state.rows()
-    let pieces = ChangePathReader(LiveMove(changes, from: former, to: rows))
+    let pieces = ChangePathReader(LiveMove(changes, from: past, to: rows))
     self.pieces = pieces
     self.sequence = sequence
     search = ScopeSearch(scope, over: changes, rows.schema) { object, link throws(StorageError) in

@@ -33,10 +33,10 @@ package final class GroupedCommitState {
   package var position: ChangeRecorder.Position { session.recorder.position }
 
   /// The changes from an earlier version to this state.
-  fileprivate func changes(since former: Snapshot) throws(StorageError) -> ChangeSet {
+  fileprivate func changes(since past: Snapshot) throws(StorageError) -> ChangeSet {
     let base = session.base
     let noted = session.recorder.changes(since: .start, upTo: position, over: base.version)
-    return try ChangeLog.changes(from: former, to: base).merging(noted)
+    return try ChangeLog.changes(from: past, to: base).merging(noted)
   }
 
   /// The changes from this state to a later version.
@@ -61,9 +61,9 @@ package final class GroupedCommitState {
 extension ChangeLog {
   /// All changes from one state to a later one.
   static func changes(
-    from former: PastState, to later: PastState
+    from past: PastState, to later: PastState
   ) throws(StorageError) -> ChangeSet {
-    switch (former, later) {
+    switch (past, later) {
     case (.version(let old), .version(let new)): try changes(from: old, to: new)
     case (.version(let old), .between(let new)): try new.changes(since: old)
     case (.between(let old), .version(let new)): try old.changes(upTo: new)

@@ -123,20 +123,20 @@ package enum ResultModel: LiveModel {
   }
 
   package func change(
-    _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen reach: BoundScope
+    _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen scope: BoundScope
   ) throws(StorageError) -> LiveChange? {
     switch (self, step, content) {
     case (.query(let query), .query(let made), _):
-      let step = try query.step(made, over: move.changes, to: move.rows, seen: reach)
+      let step = try query.step(made, over: move.changes, to: move.rows, seen: scope)
       return step.flatMap { $0.isNews ? .rows($0) : nil }
     case (.elements(let model), .elements(var made), .elements(var elements)):
       defer { (step, content) = (.elements(made), .elements(elements)) }
-      return try model.change(&made, &elements, move, seen: reach)
+      return try model.change(&made, &elements, move, seen: scope)
     case (.values(let model), .values(var made), .values(var values)):
-      return try model.change(&made, &values, move, seen: reach)
+      return try model.change(&made, &values, move, seen: scope)
     case (.window(let model), .window(var made), .window(var window)):
       defer { (step, content) = (.window(made), .window(window)) }
-      return try model.change(&made, &window, move, seen: reach)
+      return try model.change(&made, &window, move, seen: scope)
     default: Self.trapMixed()
     }
   }
@@ -154,17 +154,17 @@ package enum ResultModel: LiveModel {
   /// The change of rows over `changes` that were not followed.
   package func difference(
     _ old: ResultRows, _ new: ResultRows, over changes: ChangeSet, _ rows: StoreRows,
-    seen reach: BoundScope
+    seen scope: BoundScope
   ) throws(StorageError) -> IndexChanges {
     switch (self, old, new) {
     case (.query(let query), .root(let old), .root(let new)):
-      try query.difference(old, new, over: changes, rows, seen: reach)
+      try query.difference(old, new, over: changes, rows, seen: scope)
     case (.elements(let model), .elements(let old), .elements(let new)):
-      try model.difference(old, new, over: changes, rows, seen: reach)
+      try model.difference(old, new, over: changes, rows, seen: scope)
     case (.values(let model), .values(let old), .values(let new)):
-      try model.difference(old, new, over: changes, rows, seen: reach)
+      try model.difference(old, new, over: changes, rows, seen: scope)
     case (.window(let model), .window(let old), .window(let new)):
-      try model.difference(old, new, over: changes, rows, seen: reach)
+      try model.difference(old, new, over: changes, rows, seen: scope)
     default: Self.trapMixed()
     }
   }
@@ -188,19 +188,19 @@ package enum ResultModel: LiveModel {
   }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: ResultRows, seen reaches: [BoundScope]
+    ofFollowing changes: ChangeSet, from content: ResultRows, seen scopes: [BoundScope]
   ) -> LiveCost {
     switch (self, content) {
     case (.query(let query), .root(let root)):
-      let behind = reaches.reduce(0) { max($0, $1.lookups(for: changes)) }
+      let behind = scopes.reduce(0) { max($0, $1.lookups(for: changes)) }
       let own = query.lookups(for: changes, among: root.count)
       return LiveCost(lookedUp: saturatingSum(own, behind))
     case (.elements(let model), .elements(let content)):
-      return model.cost(ofFollowing: changes, from: content, seen: reaches)
+      return model.cost(ofFollowing: changes, from: content, seen: scopes)
     case (.values(let model), .values(let content)):
-      return model.cost(ofFollowing: changes, from: content, seen: reaches)
+      return model.cost(ofFollowing: changes, from: content, seen: scopes)
     case (.window(let model), .window(let content)):
-      return model.cost(ofFollowing: changes, from: content, seen: reaches)
+      return model.cost(ofFollowing: changes, from: content, seen: scopes)
     default: Self.trapMixed()
     }
   }

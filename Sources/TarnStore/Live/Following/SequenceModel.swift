@@ -29,7 +29,7 @@ package struct SequenceModel: LiveModel {
 
   package var owner: ObjectRef? { ObjectRef(classID: place.classID, key: place.key) }
   package var concerningClasses: Set<ClassID> { [] }
-  package var readsFormerState: Bool { true }
+  package var readsPastState: Bool { true }
   package var needsOwner: Bool { true }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {
@@ -64,11 +64,11 @@ package struct SequenceModel: LiveModel {
   package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
+    ofFollowing changes: ChangeSet, from content: Content, seen scopes: [BoundScope]
   ) -> LiveCost {
     if content.isOwnerGone { return .none }
     let isScripted = changes.schemaChanged || changes[place.classID]?.script(of: name) != nil
-    return isScripted || reaches.contains { $0.mayBeConcerned(by: changes) }
+    return isScripted || scopes.contains { $0.mayBeConcerned(by: changes) }
       ? .passing(content.count) : .none
   }
 
@@ -104,7 +104,7 @@ package struct SequenceModel: LiveModel {
     guard !isOwnerDeleted(by: changes), let now = try move.rows.stored(at: place) else {
       content.isOwnerGone = true
       content.count = 0
-      let old = try move.former.sequence(at: place)
+      let old = try move.past.sequence(at: place)
       let script = EditScript.replacingAll(oldCount: old?.count ?? 0, newCount: 0)
       return Step(script: script, old: old, now: nil)
     }
@@ -113,7 +113,7 @@ package struct SequenceModel: LiveModel {
     guard script != nil || changes.schemaChanged else {
       return Step(script: nil, old: nil, now: now)
     }
-    let old = try move.former.sequence(at: place)
+    let old = try move.past.sequence(at: place)
     content.finder.forget()
     return Step(script: try checked(script, from: old, to: now, changes), old: old, now: now)
   }
@@ -121,9 +121,9 @@ package struct SequenceModel: LiveModel {
   package func isQuiet(_ step: Step) -> Bool { step.script == nil }
 
   package func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen scope: BoundScope
   ) throws(StorageError) -> LiveChange? {
-    let modified = try modifiedPositions(&content.finder, move, step.now, reach)
+    let modified = try modifiedPositions(&content.finder, move, step.now, scope)
     if modified.isEmpty {
       if let known = step.unmodified { return known }
       if step.script == nil { return nil }
@@ -147,13 +147,13 @@ package struct SequenceModel: LiveModel {
 
   /// The positions of objects whose data changed.
   private func modifiedPositions(
-    _ finder: inout ElementFinder, _ move: LiveMove, _ now: StoredSequence?, _ reach: BoundScope
+    _ finder: inout ElementFinder, _ move: LiveMove, _ now: StoredSequence?, _ scope: BoundScope
   ) throws(StorageError) -> KeySet {
-    guard let now, now.count > 0, reach.mayBeConcerned(by: move.changes) else { return KeySet() }
-    let lookedAt = ObservedObjects(count: now.count) { [finder] () throws(StorageError) in
+    guard let now, now.count > 0, scope.mayBeConcerned(by: move.changes) else { return KeySet() }
+    let observed = ObservedObjects(count: now.count) { [finder] () throws(StorageError) in
       try finder.objects(in: now)
     }
-    let concerned = try reach.concerned(by: move.changes, move.rows, among: lookedAt)
+    let concerned = try scope.concerned(by: move.changes, move.rows, among: observed)
     return try finder.positions(of: concerned, in: now)
   }
 

@@ -85,11 +85,11 @@ package struct ValuesModel: LiveModel {
   }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
+    ofFollowing changes: ChangeSet, from content: Content, seen scopes: [BoundScope]
   ) -> LiveCost {
     if content.isOwnerGone { return .none }
     if isConcerned(by: changes) { return LiveCost(scanned: content.count) }
-    return reaches.contains { $0.mayBeConcerned(by: changes) } ? .passing(content.count) : .none
+    return scopes.contains { $0.mayBeConcerned(by: changes) } ? .passing(content.count) : .none
   }
 
   // MARK: - Steps
@@ -110,14 +110,14 @@ package struct ValuesModel: LiveModel {
   package func isQuiet(_ step: Step) -> Bool { step.moves?.isIdentity == true }
 
   package func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen scope: BoundScope
   ) throws(StorageError) -> LiveChange? {
     let next = content.rows
     guard let moves = step.moves else {
       return .news(
         .replacingAll(oldCount: step.old.values.count, newCount: next.values.count))
     }
-    let touched = try touchedPositions(move.changes, move.rows, next, reach)
+    let touched = try touchedPositions(move.changes, move.rows, next, scope)
     if moves.isIdentity, touched.isEmpty { return nil }
     return .news(next.script(from: step.old, along: moves, touched: touched))
   }
@@ -145,19 +145,19 @@ package struct ValuesModel: LiveModel {
   /// The change of rows over `changes` that were not followed.
   func difference(
     _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
-    seen reach: BoundScope
+    seen scope: BoundScope
   ) throws(StorageError) -> IndexChanges {
-    let touched = try touchedPositions(changes, rows, new.rows, reach)
+    let touched = try touchedPositions(changes, rows, new.rows, scope)
     return new.rows.script(from: old.rows, along: nil, touched: touched).indexChanges()
   }
 
   /// The positions of elements that are changed objects, or other objects under their keys.
   private func touchedPositions(
-    _ changes: ChangeSet, _ rows: StoreRows, _ content: ValueRows, _ reach: BoundScope
+    _ changes: ChangeSet, _ rows: StoreRows, _ content: ValueRows, _ scope: BoundScope
   ) throws(StorageError) -> KeySet {
     guard !elementClasses.isEmpty, !changes.classes.isEmpty else { return KeySet() }
-    let lookedAt = ObservedObjects(count: content.values.count) { content.objects }
-    let concerned = try reach.concerned(by: changes, rows, among: lookedAt)
+    let observed = ObservedObjects(count: content.values.count) { content.objects }
+    let concerned = try scope.concerned(by: changes, rows, among: observed)
     var positions: [ObjectKey] = []
     for (value, position) in zip(content.values, content.positions) {
       guard case .object(let id, let key) = value else { continue }

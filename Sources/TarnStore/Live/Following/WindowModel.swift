@@ -32,7 +32,7 @@ package struct WindowModel: LiveModel {
   package var concerningClasses: Set<ClassID> { whole.concerningClasses }
   package var elementClasses: Set<ClassID> { whole.elementClasses }
   package var followsIncrementally: Bool { whole.followsIncrementally }
-  package var readsFormerState: Bool { whole.readsFormerState }
+  package var readsPastState: Bool { whole.readsPastState }
   package var needsOwner: Bool { whole.needsOwner }
 
   package func isConcerned(by changes: ChangeSet) -> Bool { whole.isConcerned(by: changes) }
@@ -107,9 +107,9 @@ package struct WindowModel: LiveModel {
   package func isQuiet(_ step: Step) -> Bool { whole.isQuiet(step.whole) }
 
   package func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen reach: BoundScope
+    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen scope: BoundScope
   ) throws(StorageError) -> LiveChange? {
-    let change = try whole.change(&step.whole, &content.whole, move, seen: reach)
+    let change = try whole.change(&step.whole, &content.whole, move, seen: scope)
     guard let change else { return nil }
     return .news(Self.script(of: change).clipped(from: step.former, to: content.range))
   }
@@ -126,9 +126,9 @@ package struct WindowModel: LiveModel {
   /// The change of rows over `changes` that were not followed.
   func difference(
     _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
-    seen reach: BoundScope
+    seen scope: BoundScope
   ) throws(StorageError) -> IndexChanges {
-    let all = try whole.difference(old.whole, new.whole, over: changes, rows, seen: reach)
+    let all = try whole.difference(old.whole, new.whole, over: changes, rows, seen: scope)
     return EditScript(all, oldCount: old.whole.count, newCount: new.whole.count) { _ in true }
       .clipped(from: old.range, to: new.range).indexChanges(withMoves: true)
   }
@@ -149,9 +149,9 @@ package struct WindowModel: LiveModel {
   }
 
   package func cost(
-    ofFollowing changes: ChangeSet, from content: Content, seen reaches: [BoundScope]
+    ofFollowing changes: ChangeSet, from content: Content, seen scopes: [BoundScope]
   ) -> LiveCost {
-    whole.cost(ofFollowing: changes, from: content.whole, seen: reaches)
+    whole.cost(ofFollowing: changes, from: content.whole, seen: scopes)
   }
 }
 

@@ -169,20 +169,6 @@ struct LabelBlock: OrderStatisticEntry, BitwiseCopyable, Equatable {
 }
 
 extension OrderStatisticTree {
-  /// The memory of all nodes in bytes, as if this tree shared none of them.
-  var nodeBytes: Int { Self.bytes(root) }
-
-  private static func bytes(_ node: Node) -> Int {
-    let header = 32
-    switch node {
-    case .leaf(let entries): return header + entries.capacity * MemoryLayout<Entry>.stride
-    case .inner(let children):
-      return children.reduce(header + children.capacity * MemoryLayout<Child>.stride) {
-        $0 + bytes($1.node)
-      }
-    }
-  }
-
   /// Traps if the tree is inconsistent. For tests.
   func checkInvariants() {
     var last: Entry.Order?

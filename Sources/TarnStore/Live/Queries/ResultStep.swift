@@ -114,21 +114,21 @@ extension CompiledQuery {
   ///
   /// - Parameter others: rows whose shown data changed for a reason unknown to the query.
   package func step(
-    _ move: Move, over changes: ChangeSet, to rows: StoreRows, seen reach: BoundScope,
+    _ move: Move, over changes: ChangeSet, to rows: StoreRows, seen scope: BoundScope,
     modifying others: KeySet = KeySet()
   ) throws(StorageError) -> ResultStep? {
-    var modified = try modifiedRows(changes, rows, among: move.before, reach)
+    var modified = try modifiedRows(changes, rows, among: move.before, scope)
     if !others.isEmpty { modified.formUnion(others) }
     if modified.isEmpty, move.touched.candidates.isEmpty { return nil }
     return ResultStep(move, modified: modified)
   }
 
   private func modifiedRows(
-    _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot, _ reach: BoundScope
+    _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot, _ scope: BoundScope
   ) throws(StorageError) -> KeySet {
-    if let own = reach.concernedAlone(classID, by: changes) { return own }
-    let lookedAt = ObservedObjects(count: root.count) { [classID] in [classID: KeySet(root.keys)] }
-    return try reach.concerned(by: changes, rows, among: lookedAt)[classID] ?? KeySet()
+    if let own = scope.concernedAlone(classID, by: changes) { return own }
+    let observed = ObservedObjects(count: root.count) { [classID] in [classID: KeySet(root.keys)] }
+    return try scope.concerned(by: changes, rows, among: observed)[classID] ?? KeySet()
   }
 
   /// The step of a migration, which may have changed any row.
@@ -158,9 +158,9 @@ extension CompiledQuery {
   /// The difference that `changes` made between the rows in `old` and those in `new`.
   package func difference(
     _ old: OrderedRoot, _ new: OrderedRoot, over changes: ChangeSet, _ rows: StoreRows,
-    seen reach: BoundScope
+    seen scope: BoundScope
   ) throws(StorageError) -> IndexChanges {
     try touchedRows(changes, rows, among: old).difference(
-      old, new, modified: modifiedRows(changes, rows, among: old, reach))
+      old, new, modified: modifiedRows(changes, rows, among: old, scope))
   }
 }

@@ -26,10 +26,10 @@ extension TreeKey {
   }
 
   @inline(__always)
-  package static func parseDirectory(
+  package static func parseRowCounts(
     _ key: UnsafeRawBufferPointer
   ) -> (classID: ClassID, first: ObjectKey)? {
-    guard unsafe has(key, .directory, length: 13) else { return nil }
+    guard unsafe has(key, .rowCounts, length: 13) else { return nil }
     return unsafe (ClassID(number(key, at: 1)), ObjectKey(treeOrder: number(key, at: 5)))
   }
 
@@ -51,10 +51,10 @@ extension TreeKey {
     return unsafe (CollectionID(number(key, at: 1)), PageLabel(treeOrder: number(key, at: 9)))
   }
 
-  package static func parseSequenceDirectory(
+  package static func parseSequenceRowCounts(
     _ key: UnsafeRawBufferPointer
   ) -> (id: CollectionID, first: PageLabel)? {
-    guard unsafe has(key, .sequenceDirectory, length: 17) else { return nil }
+    guard unsafe has(key, .sequenceRowCounts, length: 17) else { return nil }
     return unsafe (CollectionID(number(key, at: 1)), PageLabel(treeOrder: number(key, at: 9)))
   }
 
@@ -80,10 +80,10 @@ extension TreeKey {
     return unsafe (version, field == 0 ? nil : ClassID(field - 1), number(key, at: 13))
   }
 
-  package static func parseFormer(
+  package static func parseOldValue(
     _ key: UnsafeRawBufferPointer
   ) -> (version: Version, number: UInt32, piece: UInt16)? {
-    guard unsafe has(key, .former, length: 15) else { return nil }
+    guard unsafe has(key, .oldValue, length: 15) else { return nil }
     return unsafe (Version(number(key, at: 1)), number(key, at: 9), number(key, at: 13))
   }
 

@@ -5,11 +5,11 @@
 ///     0x02 [piece u16]                                  schema, in pieces
 ///     0x10 [class u32]                                  class record
 ///     0x20 [class u32][group u8 = 0][first key i64]     cluster of rows
-///     0x21 [class u32][first key i64]                   directory page over clusters
+///     0x21 [class u32][first key i64]                   row counts of clusters
 ///     0x30 [class u32][column u16][entry]               index page, see IndexPageKey
 ///     0x40 [class u32][object i64][column u16][piece u32]  piece of a long value
 ///     0x50 [id u64][label i64]                          page of a list, set or map
-///     0x51 [id u64][first label i64]                    directory page over such pages
+///     0x51 [id u64][first label i64]                    row counts of such pages
 ///     0x52 [id u64][piece u32]                          piece of a long element
 ///     0x53 [class u32][column u16][owner i64][class u32][target i64]   count of its links there
 ///     0x54 [id u64]                                     cell of a nested collection
@@ -31,11 +31,11 @@ package struct TreeKey: Sendable {
     case schema = 0x02
     case classRecord = 0x10
     case cluster = 0x20
-    case directory = 0x21
+    case rowCounts = 0x21
     case index = 0x30
     case longValue = 0x40
     case sequencePage = 0x50
-    case sequenceDirectory = 0x51
+    case sequenceRowCounts = 0x51
     case longElement = 0x52
     case linkCount = 0x53
     case nested = 0x54
@@ -43,7 +43,7 @@ package struct TreeKey: Sendable {
     case replica = 0x60
     case change = 0x70
     case feed = 0x71
-    case former = 0x72
+    case oldValue = 0x72
     case head = 0x7e
   }
 
@@ -116,8 +116,8 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  package static func directory(_ id: ClassID, first: ObjectKey) -> TreeKey {
-    var key = TreeKey(.directory)
+  package static func rowCounts(_ id: ClassID, first: ObjectKey) -> TreeKey {
+    var key = TreeKey(.rowCounts)
     key.append(id.rawValue)
     key.append(first.treeOrder)
     return key
@@ -144,8 +144,8 @@ package struct TreeKey: Sendable {
     return key
   }
 
-  package static func sequenceDirectory(_ id: CollectionID, first: PageLabel) -> TreeKey {
-    var key = TreeKey(.sequenceDirectory)
+  package static func sequenceRowCounts(_ id: CollectionID, first: PageLabel) -> TreeKey {
+    var key = TreeKey(.sequenceRowCounts)
     key.append(id.rawValue)
     key.append(first.treeOrder)
     return key
@@ -188,8 +188,8 @@ package struct TreeKey: Sendable {
 
   /// A piece of a long value that a commit replaced or deleted; numbers count from 0 in each
   /// commit.
-  package static func former(_ version: Version, number: UInt32, piece: UInt16) -> TreeKey {
-    var key = TreeKey(.former)
+  package static func oldValue(_ version: Version, number: UInt32, piece: UInt16) -> TreeKey {
+    var key = TreeKey(.oldValue)
     key.append(version.rawValue)
     key.append(number)
     key.append(piece)

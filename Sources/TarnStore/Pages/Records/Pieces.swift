@@ -7,7 +7,7 @@ package enum Pieces: Hashable, Sendable {
   /// An element of a list, set or map, or the key of one.
   case element(CollectionID)
   /// A value before a commit, which the commit's change record refers to by number.
-  case former(Version, UInt32)
+  case oldValue(Version, UInt32)
 
   /// The longest piece, in bytes: for a longer one LMDB would search for adjacent pages.
   package static let byteCountMax = 4_080
@@ -90,9 +90,9 @@ package enum Pieces: Hashable, Sendable {
     switch self {
     case .value(let id, let object, let column): .longValue(id, object, column, piece: piece)
     case .element(let id): .longElement(id, piece: piece)
-    case .former(let version, let number):
+    case .oldValue(let version, let number):
       // The longest value has fewer pieces than fit the number.
-      .former(version, number: number, piece: UInt16(piece))
+      .oldValue(version, number: number, piece: UInt16(piece))
     }
   }
 
@@ -107,8 +107,8 @@ package enum Pieces: Hashable, Sendable {
     case .element(let id):
       guard let parsed = unsafe TreeKey.parseLongElement(key), parsed.id == id else { return nil }
       return parsed.piece
-    case .former(let version, let number):
-      guard let parsed = unsafe TreeKey.parseFormer(key),
+    case .oldValue(let version, let number):
+      guard let parsed = unsafe TreeKey.parseOldValue(key),
         (parsed.version, parsed.number) == (version, number)
       else { return nil }
       return UInt32(parsed.piece)
@@ -120,7 +120,7 @@ package enum Pieces: Hashable, Sendable {
     switch self {
     case .value(_, let object, _): owner = "of object \(object.rawValue)"
     case .element: owner = "in a collection"
-    case .former(let version, _): owner = "before the commit of version \(version.rawValue)"
+    case .oldValue(let version, _): owner = "before the commit of version \(version.rawValue)"
     }
     return StorageError(
       .corrupted, operation: "read long value", path: "",

@@ -37,7 +37,7 @@ enum RecordSeal {
   }
 }
 
-/// The seal of a page of rows, of index entries or of a directory: a word in its header, the
+/// The seal of a page of rows, of index entries or of row counts: a word in its header, the
 /// checksum of the bytes after that word.
 enum PageSeal {
   static let offset = 8

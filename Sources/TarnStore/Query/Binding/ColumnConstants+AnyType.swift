@@ -11,7 +11,7 @@ extension ColumnConstants {
     }
     var tests: [ColumnType: ScalarPredicate] = [:]
     for type in value.comparableTypes {
-      tests[type] = try typed(type).scalarTest(op, value)
+      tests[type] = try typed(type).scalarPredicate(op, value)
     }
     return tests.isEmpty ? nil : .ofType(tests)
   }

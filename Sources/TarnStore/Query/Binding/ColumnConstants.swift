@@ -24,7 +24,7 @@ struct ColumnConstants {
     guard op != .in else { throw PredicateError("IN needs a list of values: \(described)") }
     if value == .null { return comparisonWithNull(op) }
     let wanted: ComparisonOperator = op == .notEqual ? .equal : op
-    let node = test(try scalarTest(wanted, value))
+    let node = test(try scalarPredicate(wanted, value))
     return op == .notEqual ? !node : node
   }
 
@@ -75,7 +75,7 @@ struct ColumnConstants {
   }
 
   /// Nil if no value passes.
-  func scalarTest(
+  func scalarPredicate(
     _ op: ComparisonOperator, _ value: Value
   ) throws(PredicateError) -> ScalarPredicate? {
     switch path.type {

@@ -387,7 +387,8 @@ extension ColumnConstants: ConditionBuilder {
     let none = try ColumnConstants(number, name, schema, []).node(.equal, .int(0))
     return .all([
       .collection(CollectionPredicate(path, .some(ElementCondition(nil, inside)))),
-      .collection(CollectionPredicate(path, .figure(.matching(ElementCondition(nil, outside)), none))),
+      .collection(
+        CollectionPredicate(path, .figure(.matching(ElementCondition(nil, outside)), none))),
     ])
   }
 }

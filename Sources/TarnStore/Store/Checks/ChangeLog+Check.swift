@@ -53,18 +53,18 @@ extension ChangeLog {
       if let last, last != snapshot.version {
         problems.append("the change records end with version \(last.rawValue)")
       }
-      try checkFormer()
+      try checkOldValues()
     }
 
     /// Long values of removed records are removed with them.
-    private mutating func checkFormer() throws(StorageError) {
+    private mutating func checkOldValues() throws(StorageError) {
       var cursor = try Cursor(snapshot.transaction)
-      let start = TreeKey.former(.zero, number: 0, piece: 0)
+      let start = TreeKey.oldValue(.zero, number: 0, piece: 0)
       var isAtKey = try unsafe start.withBytes { key throws(StorageError) in
         try unsafe cursor.seek(atOrAfter: key)
       }
-      while isAtKey, unsafe TreeKey.tag(of: cursor.key) == .former {
-        let version = unsafe TreeKey.parseFormer(cursor.key)?.version
+      while isAtKey, unsafe TreeKey.tag(of: cursor.key) == .oldValue {
+        let version = unsafe TreeKey.parseOldValue(cursor.key)?.version
         guard let version, let first, let last, first <= version, version <= last else {
           problems.append("a value before a commit belongs to no change record")
           return
@@ -85,12 +85,12 @@ extension ChangeLog {
       (last, found) = (version, 1)
       first = first ?? version
       do throws(StorageError) {
-        let (header, changes, former) = try sections(of: version, in: snapshot.transaction)
+        let (header, changes, oldValues) = try sections(of: version, in: snapshot.transaction)
         expected = header.classes.reduce(Int(max(1, header.headerChunkCount))) {
           $0 + Int($1.chunkCount)
         }
         try check(changes.classes, snapshot.schema.schema)
-        try check(OldValueDecoder.images(former, changes), snapshot)
+        try check(OldValueDecoder.images(oldValues, changes), snapshot)
       } catch {
         problems.append("the change record of version \(version.rawValue): \(error)")
       }

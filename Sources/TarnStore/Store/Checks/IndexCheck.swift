@@ -86,11 +86,11 @@ enum IndexDoubles {
 }
 
 extension SnapshotReader {
-  /// Throws `.corrupted` if the clusters, the directory or the indexes of a class are inconsistent,
-  /// or their numbers of rows differ. For tests; it stops at the first problem.
+  /// Throws `.corrupted` if the clusters, the row counts or the indexes of a class are
+  /// inconsistent, or their numbers of rows differ. For tests; it stops at the first problem.
   package func checkInvariants(of id: ClassID) throws(StorageError) {
     let described = schema[id]
-    var clusters: [DirectoryEntry] = []
+    var clusters: [RowCount] = []
     try forEachCluster(in: id) { found throws(StorageError) in
       try found.image.verifyChecksum()
       try found.image.checkRows(described)
@@ -100,7 +100,7 @@ extension SnapshotReader {
       guard found.image.key(at: 0) >= found.boundary else {
         throw contradiction("a row lies before its cluster")
       }
-      clusters.append(DirectoryEntry(first: found.boundary, rows: found.image.rowCount))
+      clusters.append(RowCount(first: found.boundary, rows: found.image.rowCount))
       return true
     }
     let rows = clusters.reduce(0) { $0 + $1.rows }
@@ -111,8 +111,8 @@ extension SnapshotReader {
       described.columns.filter(described.hasIndex).map { PackedIndex(id, $0.id) }
       + described.uniqueRules.indices.map { PackedIndex(id, uniqueRule: $0) }
     try withCursor { cursor throws(StorageError) in
-      if let problem = try ClassDirectory(id).problem(listing: clusters, &cursor) {
-        throw contradiction("its directory: \(problem)")
+      if let problem = try RowCounts(id).problem(listing: clusters, &cursor) {
+        throw contradiction("its row counts: \(problem)")
       }
       for index in indexes { try index.checkInvariants(&cursor) }
     }

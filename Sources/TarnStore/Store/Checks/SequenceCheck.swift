@@ -124,11 +124,11 @@ package struct SequenceCheck: SnapshotCheck {
     let list = try sequence.pageList()
     pages[large.id] = Set(list.labels)
     let listing = list.labels.indices.map { index in
-      DirectoryEntry(first: list.labels[index], rows: list.starts[index + 1] - list.starts[index])
+      RowCount(first: list.labels[index], rows: list.starts[index + 1] - list.starts[index])
     }
     var cursor = try Cursor(reader.snapshot.transaction)
-    let problem = try ClassDirectory(pagesOf: large.id).problem(listing: listing, &cursor)
-    if let problem { note("the directory of \(name): \(problem)") }
+    let problem = try RowCounts(pagesOf: large.id).problem(listing: listing, &cursor)
+    if let problem { note("the row counts of \(name): \(problem)") }
   }
 
   private mutating func claim(_ id: CollectionID, _ name: String) {
@@ -182,10 +182,10 @@ package struct SequenceCheck: SnapshotCheck {
         } else {
           note("a page of elements does not belong to a collection")
         }
-      case .sequenceDirectory:
-        if let parsed = unsafe TreeKey.parseSequenceDirectory(key), pages[parsed.id] != nil {
+      case .sequenceRowCounts:
+        if let parsed = unsafe TreeKey.parseSequenceRowCounts(key), pages[parsed.id] != nil {
         } else {
-          note("a directory page does not belong to a collection")
+          note("a page of row counts does not belong to a collection")
         }
       case .longElement:
         if let parsed = unsafe TreeKey.parseLongElement(key), let bytes = longs[parsed.id],

@@ -13,8 +13,8 @@ extension SnapshotReader {
       if try hasRowElsewhere(key, in: id) {
         return "\(name) is in the wrong place"
       }
-      if let problem = try problemOfDirectory(of: id) {
-        return "\(name) is missing, and the directory of its class is wrong: \(problem)"
+      if let problem = try problemOfRowCounts(of: id) {
+        return "\(name) is missing, and the row counts of its class are wrong: \(problem)"
       }
       for column in schema.indexed(in: id) where try files(key, PackedIndex(id, column.id)) {
         return "\(name) is missing, but in the index over '\(column.name)'"
@@ -40,14 +40,14 @@ extension SnapshotReader {
     return found
   }
 
-  private func problemOfDirectory(of id: ClassID) throws(StorageError) -> String? {
-    var listing: [DirectoryEntry] = []
+  private func problemOfRowCounts(of id: ClassID) throws(StorageError) -> String? {
+    var listing: [RowCount] = []
     try forEachCluster(in: id) { cluster throws(StorageError) in
-      listing.append(DirectoryEntry(first: cluster.boundary, rows: cluster.image.rowCount))
+      listing.append(RowCount(first: cluster.boundary, rows: cluster.image.rowCount))
       return true
     }
     return try withCursor { cursor throws(StorageError) in
-      try ClassDirectory(id).problem(listing: listing, &cursor)
+      try RowCounts(id).problem(listing: listing, &cursor)
     }
   }
 

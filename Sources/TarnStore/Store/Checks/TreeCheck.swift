@@ -102,13 +102,13 @@ package struct TreeCheck: SnapshotCheck {
     case .schema: unsafe TreeKey.parseSchema(key) != nil
     case .classRecord: unsafe has(TreeKey.parseClassRecord(key))
     case .cluster: unsafe has(TreeKey.parseCluster(key)?.classID)
-    case .directory: unsafe has(TreeKey.parseDirectory(key)?.classID)
+    case .rowCounts: unsafe has(TreeKey.parseRowCounts(key)?.classID)
     case .index, .unique: unsafe isPage(key)
     case .head: key.count == 1
     case .feed: unsafe TreeKey.parseFeed(key) != nil
     case .replica: unsafe TreeKey.parseReplica(key) != nil
     // Checked with the collections and with the change records.
-    case .sequencePage, .sequenceDirectory, .longElement, .nested, .change, .former:
+    case .sequencePage, .sequenceRowCounts, .longElement, .nested, .change, .oldValue:
       true
     case .longValue, .linkCount: true
     case nil: false

@@ -6,7 +6,7 @@ package final class HeldCursor: Sendable {
   package let epoch: UInt32
   /// Whether there was no cursor of that name before.
   package let isNew: Bool
-  /// The version through which a former holder may have read without an acknowledgement.
+  /// The version through which a former owner may have read without an acknowledgement.
   package let toldThrough: Version
   private let lock: CursorLock
 
@@ -46,7 +46,7 @@ package final class HeldCursor: Sendable {
       throw StorageError(
         .conflict, operation: "read cursor", path: store.path,
         detail: "the cursor '\(name)' was taken"
-          + (record.holder.map { " by \($0.sentence)" } ?? "") + ". Open it again")
+          + (record.owner.map { " by \($0.sentence)" } ?? "") + ". Open it again")
     }
     return record.state
   }
@@ -98,13 +98,13 @@ package final class HeldCursor: Sendable {
   package func release() { lock.release() }
 
   /// Releases the cursor for others, and notes that everything read was acknowledged. Never waits:
-  /// without the write lock the note is omitted, and the next holder treats changes as possibly
+  /// without the write lock the note is omitted, and the next owner treats changes as possibly
   /// repeated.
   package func releaseDone() {
     let (number, epoch) = (number, epoch)
     do throws(StorageError) {
       try store.changeFeed("release cursor", waiting: .zero) { edit, _, _ throws(StorageError) in
-        if edit[number]?.epoch == epoch { edit[number]?.holder = nil }
+        if edit[number]?.epoch == epoch { edit[number]?.owner = nil }
       }
     } catch {
       if error.code != .busy { StoreLog.shared.write(.info, "\(error)") }

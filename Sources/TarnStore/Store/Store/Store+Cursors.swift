@@ -47,7 +47,7 @@ extension Store {
   }
 
   private func tryToOpen(_ request: CursorRequest) throws(StorageError) -> HeldCursor {
-    // First without the write lock: waiting for a holder must not block writers.
+    // First without the write lock: waiting for an owner must not block writers.
     if !request.takes { try requireFree(request.name, feedTable(in: newestSnapshot())) }
     return try changeFeed("open cursor") {
       edit, head, transaction throws(StorageError) -> HeldCursor in
@@ -72,10 +72,10 @@ extension Store {
       record.related = request.level == .oldValues ? request.related.sorted() : []
       if let limits = request.limits { record.limits = limits }
       if let kept = request.kept { record.kept = kept }
-      let wasLeftInOrder = known == nil || record.holder == nil
+      let wasLeftInOrder = known == nil || record.owner == nil
       let toldThrough = wasLeftInOrder ? record.acknowledged.version : head.version
       record.epoch &+= 1
-      record.holder = .own
+      record.owner = .own
       let lock = try CursorLock(signal, number: number, epoch: record.epoch)
       FaultPoint.hit("cursor.locked")
       edit[number] = record
@@ -104,7 +104,7 @@ extension Store {
     guard let number = table.number(of: name), let record = table.cursors[number],
       CursorLock.isHeld(signal, number: number, epoch: record.epoch)
     else { return }
-    let who = record.holder?.sentence ?? "another process"
+    let who = record.owner?.sentence ?? "another process"
     throw StorageError(
       .busy, operation: "open cursor", path: path,
       detail: "the cursor '\(name)' is held by \(who)")

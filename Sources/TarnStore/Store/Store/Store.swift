@@ -335,9 +335,6 @@ package final class Store: Sendable {
     state.withLock { body($0.lastNote, $0.stampFloor) }
   }
 
-  /// Lets the next commit find the former note in the file, as in another process. For tests.
-  package func forgetNotes() { state.withLock { $0.lastNote = nil } }
-
   func raiseStampFloor(to stamp: UInt64) {
     state.withLock { $0.stampFloor = max($0.stampFloor, stamp) }
   }
@@ -434,9 +431,9 @@ package final class Store: Sendable {
     // Enough to catch up, and little compared with the commit.
     let most = max(64, 2 * transaction.life.changeCount)
     // Without cursors and a retention, only leftover records have old values: they are not urgent.
-    let looksForFormer = feed.edit != nil || now.version.rawValue % 64 == 0
+    let prunesOldValues = feed.edit != nil || now.version.rawValue % 64 == 0
     let isCut = try ChangeLog.prune(
-      through: oldest, most: most, looksForFormer: looksForFormer, in: transaction
+      through: oldest, most: most, prunesOldValues: prunesOldValues, in: transaction
     ) { header in
       header.to >= now.version || (floor?.needs(header, now: now) ?? false)
     }

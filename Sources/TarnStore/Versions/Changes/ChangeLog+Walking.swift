@@ -5,7 +5,7 @@ extension ChangeLog {
     let header: ChangeRecord.Header
     let changes: ChangeSet
     /// The sections of values before the commit.
-    let former: OldValueSections
+    let oldValues: OldValueSections
   }
 
   /// A record that is not read yet.
@@ -32,14 +32,14 @@ extension ChangeLog {
 
     /// Reads it.
     func met() throws(StorageError) -> Met {
-      var former: OldValueSections? = OldValueSections()
+      var oldValues: OldValueSections? = OldValueSections()
       let (header, changes) = unsafe try ChangeRecord.decode(
-        version: version, &former, skippingOrigin: true
+        version: version, &oldValues, skippingOrigin: true
       ) { classField, chunk throws(StorageError) in
         if classField == 0, chunk == 0 { return unsafe first }
         return unsafe try value(version, classField, chunk, in: transaction)
       }
-      return Met(header: header, changes: changes, former: former ?? OldValueSections())
+      return Met(header: header, changes: changes, oldValues: oldValues ?? OldValueSections())
     }
   }
 

@@ -4,9 +4,9 @@ package enum ChangeLog {
   /// Writes the record of a commit. The note in `meta` then counts the record's bytes.
   static func put(
     _ changes: ChangeSet, _ meta: inout ChangeRecord.Meta,
-    _ former: OldValueSections = OldValueSections(), in transaction: borrowing WriteTransaction
+    _ oldValues: OldValueSections = OldValueSections(), in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    for piece in try ChangeRecord.encode(changes, &meta, former) {
+    for piece in try ChangeRecord.encode(changes, &meta, oldValues) {
       unsafe try key(changes.to, piece.classField, piece.chunk).withBytes {
         key throws(StorageError) in
         unsafe try withBytes(of: piece.bytes) { bytes throws(StorageError) in
@@ -117,14 +117,14 @@ package enum ChangeLog {
   static func sections(
     of version: Version, in transaction: ReadTransaction
   ) throws(StorageError) -> (ChangeRecord.Header, ChangeSet, OldValueSections) {
-    var former: OldValueSections? = OldValueSections()
-    let (header, changes) = unsafe try ChangeRecord.decode(version: version, &former) {
+    var oldValues: OldValueSections? = OldValueSections()
+    let (header, changes) = unsafe try ChangeRecord.decode(version: version, &oldValues) {
       classField, chunk throws(StorageError) in
       unsafe try key(version, classField, chunk).withBytes { key throws(StorageError) in
         unsafe try transaction.value(forKey: key)
       }
     }
-    return (header, changes, former ?? OldValueSections())
+    return (header, changes, oldValues ?? OldValueSections())
   }
 
   /// Removes the oldest records whose transactions are at most `transactionID`, up to the first one
@@ -132,10 +132,10 @@ package enum ChangeLog {
   ///
   /// - Parameters:
   ///   - most: the maximum number of values to remove; at least one record is removed.
-  ///   - looksForFormer: whether to look for long old values of removed records.
+  ///   - prunesOldValues: whether to look for long old values of removed records.
   /// - Returns: true if more could be removed.
   static func prune(
-    through transactionID: UInt64, most: Int, looksForFormer: Bool = true,
+    through transactionID: UInt64, most: Int, prunesOldValues: Bool = true,
     in transaction: borrowing WriteTransaction, unless isNeeded: (ChangeRecord.Header) -> Bool
   ) throws(StorageError) -> Bool {
     var doomed: [[UInt8]] = []
@@ -165,18 +165,18 @@ package enum ChangeLog {
         unsafe try transaction.delete(key)
       }
     }
-    if let last, looksForFormer { try pruneFormer(upTo: last, in: transaction) }
+    if let last, prunesOldValues { try pruneOldValues(upTo: last, in: transaction) }
     return isCut
   }
 
   /// Removes the long values that records up to that version referred to.
-  private static func pruneFormer(
+  private static func pruneOldValues(
     upTo last: Version, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    let first = TreeKey.former(.zero, number: 0, piece: 0)
+    let first = TreeKey.oldValue(.zero, number: 0, piece: 0)
     try unsafe first.withBytes { start throws(StorageError) in
       try unsafe transaction.deleteAll(from: start) {
-        unsafe TreeKey.parseFormer($0).map { $0.version <= last } ?? false
+        unsafe TreeKey.parseOldValue($0).map { $0.version <= last } ?? false
       }
     }
   }

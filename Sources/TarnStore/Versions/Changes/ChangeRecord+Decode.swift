@@ -60,12 +60,13 @@ extension ChangeRecord {
 
   /// Reads the sections of a whole record in chunk 0, after the header.
   private static func decodeWhole(
-    _ reader: inout RecordReader, into changes: inout ChangeSet, _ former: inout OldValueSections?
+    _ reader: inout RecordReader, into changes: inout ChangeSet,
+    _ oldValues: inout OldValueSections?
   ) throws(StorageError) {
-    var state = SectionState(former: former)
+    var state = SectionState(oldValues: oldValues)
     try readSections(&reader, &state, into: &changes)
     try state.scripts.finish()
-    former = state.former
+    oldValues = state.oldValues
   }
 
   /// The state of the reader of sections.
@@ -74,7 +75,7 @@ extension ChangeRecord {
     var classIndex: Int?
     var scripts = SequenceReader()
     /// The sections of values before the commit; nil if they are not wanted.
-    var former: OldValueSections?
+    var oldValues: OldValueSections?
   }
 
   /// Decodes the whole record; `read` returns its values by (class field, chunk).
@@ -83,16 +84,16 @@ extension ChangeRecord {
   package static func decode(
     version: Version, read: (UInt32, UInt16) throws(StorageError) -> UnsafeRawBufferPointer?
   ) throws(StorageError) -> (Header, ChangeSet) {
-    var former: OldValueSections?
-    return try unsafe decode(version: version, &former, read: read)
+    var oldValues: OldValueSections?
+    return try unsafe decode(version: version, &oldValues, read: read)
   }
 
-  /// The same, and adds the sections of values before the commit to `former` unless that is nil.
+  /// The same, and adds the sections of values before the commit to `oldValues` unless that is nil.
   ///
   /// - Parameter skippingOrigin: leaves the name of the program out of the note, for callers that
   ///   read very many records.
   package static func decode(
-    version: Version, _ former: inout OldValueSections?, skippingOrigin: Bool = false,
+    version: Version, _ oldValues: inout OldValueSections?, skippingOrigin: Bool = false,
     read: (UInt32, UInt16) throws(StorageError) -> UnsafeRawBufferPointer?
   ) throws(StorageError) -> (Header, ChangeSet) {
     guard let first = unsafe try read(0, 0) else { throw .damagedRecord("its header is missing") }
@@ -109,15 +110,15 @@ extension ChangeRecord {
     }
     var changes = emptyChangeSet(header)
     if header.isWhole {
-      try decodeWhole(&rest, into: &changes, &former)
+      try decodeWhole(&rest, into: &changes, &oldValues)
       for (summary, entry) in zip(header.classes, changes.classes) { try check(entry, summary) }
       return (header, changes)
     }
     for summary in header.classes {
       guard summary.id.rawValue < UInt32.max else { throw .damagedRecord("a class is too large") }
       var state = SectionState(
-        classIndex: changes.classes.firstIndex(ofID: summary.id), former: former)
-      former = former.map { _ in OldValueSections() }
+        classIndex: changes.classes.firstIndex(ofID: summary.id), oldValues: oldValues)
+      oldValues = oldValues.map { _ in OldValueSections() }
       for chunk in 0..<summary.chunkCount {
         let field = summary.id.rawValue + 1
         guard let bytes = unsafe try read(field, chunk) else {
@@ -127,7 +128,7 @@ extension ChangeRecord {
         try readSections(&reader, &state, into: &changes)
       }
       try state.scripts.finish()
-      former = state.former
+      oldValues = state.oldValues
       try check(changes.classes[state.classIndex!], summary)
     }
     return (header, changes)
@@ -242,9 +243,9 @@ extension ChangeRecord {
         }
         state.classIndex = found
       } else if let index = state.classIndex {
-        if Section.former.contains(kind) {
+        if Section.oldValues.contains(kind) {
           let bytes = unsafe [UInt8](try part.rest(of: part.remaining))
-          state.former?.append(kind, bytes, of: changes.classes[index].id)
+          state.oldValues?.append(kind, bytes, of: changes.classes[index].id)
         } else if kind == Section.sequence {
           try state.scripts.read(&part, into: &changes.classes[index].sequences)
         } else {

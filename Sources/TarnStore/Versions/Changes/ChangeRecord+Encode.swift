@@ -5,20 +5,20 @@ extension ChangeRecord {
   /// - Throws: `.limitExceeded` if a class needs more than 65,535 chunks, which takes a commit of
   ///   tens of millions of scattered keys.
   package static func encode(
-    _ changes: ChangeSet, _ meta: Meta, _ former: OldValueSections = OldValueSections()
+    _ changes: ChangeSet, _ meta: Meta, _ oldValues: OldValueSections = OldValueSections()
   ) throws(StorageError) -> [Piece] {
     var meta = meta
-    return try encode(changes, &meta, former)
+    return try encode(changes, &meta, oldValues)
   }
 
   /// The same; updates `meta.note` to the note as it was written.
   package static func encode(
-    _ changes: ChangeSet, _ meta: inout Meta, _ former: OldValueSections = OldValueSections()
+    _ changes: ChangeSet, _ meta: inout Meta, _ oldValues: OldValueSections = OldValueSections()
   ) throws(StorageError) -> [Piece] {
     var place = 0
-    var pieces = try encode(changes, meta, former, noteAt: &place)
+    var pieces = try encode(changes, meta, oldValues, noteAt: &place)
     if meta.note != nil {
-      meta.note?.logBytes &+= UInt64(pieces.reduce(former.longByteCount) { $0 + $1.bytes.count })
+      meta.note?.logBytes &+= UInt64(pieces.reduce(oldValues.longByteCount) { $0 + $1.bytes.count })
       pieces[0].patch(meta.note?.logBytes ?? 0, at: place)
     }
     for index in pieces.indices { pieces[index].reseal(version: changes.to) }
@@ -26,10 +26,10 @@ extension ChangeRecord {
   }
 
   private static func encode(
-    _ changes: ChangeSet, _ meta: Meta, _ former: OldValueSections, noteAt place: inout Int
+    _ changes: ChangeSet, _ meta: Meta, _ oldValues: OldValueSections, noteAt place: inout Int
   ) throws(StorageError) -> [Piece] {
     // In a record without classes, older libraries would skip the note and find no sections.
-    if isSurelySmall(changes, former), !changes.classes.isEmpty || meta.note == nil {
+    if isSurelySmall(changes, oldValues), !changes.classes.isEmpty || meta.note == nil {
       var writer = RecordWriter(capacity: 256)
       writeHeaderStart(changes, meta, isWhole: true, into: &writer)
       for entry in changes.classes { writeSummary(entry, chunkCount: 0, into: &writer) }
@@ -39,17 +39,17 @@ extension ChangeRecord {
         sink.startOfClass(entry.id)
         if index == 0, let note = meta.note { place = note.write(into: &sink.writer) }
         sink.sections(of: entry)
-        sink.former(former[entry.id])
+        sink.oldValues(oldValues[entry.id])
       }
       return [piece(sink.writer.bytes, classField: 0, chunk: 0)]
     }
-    return try encodeLarge(changes, meta, former, noteAt: &place)
+    return try encodeLarge(changes, meta, oldValues, noteAt: &place)
   }
 
   /// True if everything fits one chunk even with numbers of maximum length.
-  private static func isSurelySmall(_ changes: ChangeSet, _ former: OldValueSections) -> Bool {
+  private static func isSurelySmall(_ changes: ChangeSet, _ oldValues: OldValueSections) -> Bool {
     guard changes.classes.count <= 8 else { return false }
-    var bytes = headerBytes + CommitNote.bytesMax + former.byteCount
+    var bytes = headerBytes + CommitNote.bytesMax + oldValues.byteCount
     for entry in changes.classes {
       bytes += 60 + (entry.inserted.runs.count + entry.deleted.runs.count) * 30
       for touched in entry.touched { bytes += 10 + touched.keys.runs.count * 30 }
@@ -61,7 +61,7 @@ extension ChangeRecord {
   }
 
   private static func encodeLarge(
-    _ changes: ChangeSet, _ meta: Meta, _ former: OldValueSections, noteAt place: inout Int
+    _ changes: ChangeSet, _ meta: Meta, _ oldValues: OldValueSections, noteAt place: inout Int
   ) throws(StorageError) -> [Piece] {
     var chunksOfClasses: [[[UInt8]]] = []
     var sectionBytes = 0
@@ -69,7 +69,7 @@ extension ChangeRecord {
       var sink = SectionSink(chunkStart())
       sink.sections(of: entry)
       let plain = sink
-      sink.former(former[entry.id])
+      sink.oldValues(oldValues[entry.id])
       var chunks = sink.finish()
       // Committing without old values is better than not committing.
       if chunks.count > Int(UInt16.max) { chunks = plain.finish() }
@@ -225,7 +225,7 @@ struct SectionSink {
   }
 
   /// Appends finished sections.
-  mutating func former(_ sections: [[UInt8]]) {
+  mutating func oldValues(_ sections: [[UInt8]]) {
     for section in sections {
       if writer.bytes.count + section.count > ChangeRecord.chunkBytesMax { beginChunk() }
       writer.bytes += section

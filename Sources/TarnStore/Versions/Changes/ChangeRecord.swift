@@ -122,11 +122,11 @@ package enum ChangeRecord {
     /// Payload: see `SequencePart`.
     static let sequence: UInt8 = 16
     /// Values before the commit; the known kinds are those of `OldValueKind`.
-    static let former: ClosedRange<UInt8> = 32...36
+    static let oldValues: ClosedRange<UInt8> = 32...36
     /// A section of that range with keys that the change set lacks.
-    static let formerKeys: UInt8 = 35
+    static let oldValueKeys: UInt8 = 35
     /// A section of that range without values.
-    static let formerLevel: UInt8 = 36
+    static let oldValueLevel: UInt8 = 36
     static let optionalBit: UInt8 = 0x80
     /// Payload: see `CommitNote`. In a whole record it follows the first start of a class,
     /// otherwise the summaries in chunk 0, where libraries that do not know it read nothing.

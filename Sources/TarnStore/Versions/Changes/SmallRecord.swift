@@ -7,7 +7,7 @@
   let commitID: UInt64
   let classID: ClassID
   /// Whether it has values before the commit, which are left unread.
-  private(set) var hasFormerValues = false
+  private(set) var hasOldValues = false
   /// The numbers of the cursors that the commit belongs to.
   private(set) var cursors: [UInt32] = []
   private let bytes: UnsafeRawBufferPointer
@@ -69,9 +69,9 @@
         if let lastColumn, lastColumn >= column { return false }
         lastColumn = column
         if touched == 0 { touched = place }
-      case ChangeRecord.Section.formerLevel: break
-      case ChangeRecord.Section.formerKeys: return false
-      case ChangeRecord.Section.former: hasFormerValues = true
+      case ChangeRecord.Section.oldValueLevel: break
+      case ChangeRecord.Section.oldValueKeys: return false
+      case ChangeRecord.Section.oldValues: hasOldValues = true
       default: return false
       }
     }

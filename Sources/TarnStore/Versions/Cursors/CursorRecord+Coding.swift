@@ -2,7 +2,7 @@
 ///
 ///     u8 format | u8 flags | u8 level | u8 expiry and reason | i64 created | i64 acknowledged |
 ///     16 history | u64 version | u64 commit id | u64 schema epoch | u64 age | u64 log bytes |
-///     u32 epoch | optional numbers of the flags | name | holder | selection | related classes |
+///     u32 epoch | optional numbers of the flags | name | owner | selection | related classes |
 ///     u32 checksum
 ///
 /// Texts and lists begin with their length (varint).
@@ -14,7 +14,7 @@ extension CursorRecord {
     static let limitBytes: UInt8 = 2
     static let keptAge: UInt8 = 4
     static let keptBytes: UInt8 = 8
-    static let holder: UInt8 = 16
+    static let owner: UInt8 = 16
     static let selection: UInt8 = 32
     static let expired: UInt8 = 64
     static let related: UInt8 = 128
@@ -29,7 +29,7 @@ extension CursorRecord {
     if limits.bytes != nil { flags |= Flags.limitBytes }
     if kept.age != nil { flags |= Flags.keptAge }
     if kept.bytes != nil { flags |= Flags.keptBytes }
-    if holder != nil { flags |= Flags.holder }
+    if owner != nil { flags |= Flags.owner }
     if selection != nil { flags |= Flags.selection }
     if expiredAt != nil { flags |= Flags.expired }
     if !related.isEmpty { flags |= Flags.related }
@@ -51,11 +51,11 @@ extension CursorRecord {
     }
     if let expiredAt { writer.word(expiredAt) }
     writer.text(name)
-    if let holder {
-      writer.word(holder.processID)
-      writer.word(holder.startTime)
-      writer.word(holder.since)
-      writer.text(holder.name)
+    if let owner {
+      writer.word(owner.processID)
+      writer.word(owner.startTime)
+      writer.word(owner.since)
+      writer.text(owner.name)
     }
     if let selection { writer.selection(selection) }
     if !related.isEmpty { writer.texts(related) }
@@ -95,11 +95,11 @@ extension CursorRecord {
     if flags & Flags.keptBytes != 0 { kept.bytes = try reader.word() }
     if flags & Flags.expired != 0 { expiredAt = try reader.word() }
     name = try reader.text()
-    if flags & Flags.holder != 0 {
-      holder = CursorHolder(
+    if flags & Flags.owner != 0 {
+      owner = CursorOwner(
         processID: try reader.word(), startTime: try reader.word(), name: "",
         since: try reader.word())
-      holder?.name = try reader.text()
+      owner?.name = try reader.text()
     }
     if flags & Flags.selection != 0 { selection = try reader.selection() }
     if flags & Flags.related != 0 { related = try reader.texts() }

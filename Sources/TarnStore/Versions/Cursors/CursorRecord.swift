@@ -24,10 +24,10 @@ package struct CursorRecord: Equatable, Sendable {
   package var kept: CursorLimits
   /// Raised each time a process takes the cursor.
   package var epoch: UInt32
-  package var holder: CursorHolder?
+  package var owner: CursorOwner?
   /// When it expired, in microseconds since 1970, because the consumer was too far behind.
   package var expiredAt: Int64?
-  /// Another reason why the consumer must start over.
+  /// Another reason for a full resync.
   package var reason: FeedReason?
 
   package static let nameBytesMax = 255
@@ -101,7 +101,7 @@ package struct CursorRecord: Equatable, Sendable {
 }
 
 /// The process that took a cursor last. Only its lock shows whether it still holds the cursor.
-package struct CursorHolder: Hashable, Sendable {
+package struct CursorOwner: Hashable, Sendable {
   package var processID: Int32
   /// In clock ticks since boot; 0 if unknown.
   package var startTime: UInt64
@@ -117,9 +117,9 @@ package struct CursorHolder: Hashable, Sendable {
   }
 
   /// This process, now.
-  static var own: CursorHolder {
+  static var own: CursorOwner {
     let status = ProcessStatus.own
-    return CursorHolder(
+    return CursorOwner(
       processID: getpid(), startTime: status?.startTime ?? 0, name: status?.name ?? "",
       since: CommitNote.now)
   }

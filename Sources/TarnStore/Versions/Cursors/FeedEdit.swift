@@ -43,7 +43,7 @@ package struct FeedEdit {
       throw error(.notFound, "the cursor was deleted")
     }
     guard record.epoch == epoch else {
-      let who = record.holder.map { "by \($0.sentence)" } ?? ""
+      let who = record.owner.map { "by \($0.sentence)" } ?? ""
       throw error(.conflict, "the cursor '\(record.name)' was taken \(who). Open it again")
     }
     return record

@@ -29,7 +29,7 @@ package struct FeedPlace: Hashable, Sendable {
   }
 }
 
-/// Why a consumer must start over. The raw values are stored in files.
+/// Why a consumer needs a full resync. The raw values are stored in files.
 package enum FeedReason: UInt8, Sendable, CaseIterable {
   case snapshot = 1
   case expired = 2

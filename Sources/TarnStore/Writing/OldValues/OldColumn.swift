@@ -92,7 +92,7 @@ package enum OldValue: Hashable, Sendable {
     case .value(let value): return value
     case .long(let version, let number, let byteCount, let isString):
       var cursor = try Cursor(transaction)
-      let bytes = try Pieces.former(version, number).read(byteCount: byteCount, &cursor)
+      let bytes = try Pieces.oldValue(version, number).read(byteCount: byteCount, &cursor)
       return isString ? .string(String(decoding: bytes, as: UTF8.self)) : .data(bytes)
     }
   }

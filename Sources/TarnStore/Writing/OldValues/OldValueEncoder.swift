@@ -103,7 +103,7 @@ struct OldValueEncoder {
 /// start; only the first section of a sequence has its old count.
 ///
 /// The tags of long values (16 and 17) have the number under which the bytes are stored with the
-/// record (`TreeKey.former`), counted from 0 in each record, and their length.
+/// record (`TreeKey.oldValue`), counted from 0 in each record, and their length.
 enum OldValueKind: UInt8 {
   // `ChangeRecord.Section` names the range and two of the numbers.
   case primaryKeys = 32

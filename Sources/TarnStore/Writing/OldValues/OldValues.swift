@@ -60,7 +60,7 @@ extension ChangeLog {
     try put(changes, &meta, sections, in: transaction)
     for (number, bytes) in encoder.longValues.enumerated() {
       try unsafe withBytes(of: bytes) { bytes throws(StorageError) in
-        try unsafe Pieces.former(changes.to, UInt32(number)).put(bytes, in: transaction)
+        try unsafe Pieces.oldValue(changes.to, UInt32(number)).put(bytes, in: transaction)
       }
     }
   }
@@ -117,7 +117,7 @@ package struct RecordedPast: Equatable, Sendable {
       let met = try found.met()
       var part = (
         count: 1,
-        past: RecordedPast(met.changes, try OldValueDecoder.images(met.former, met.changes))
+        past: RecordedPast(met.changes, try OldValueDecoder.images(met.oldValues, met.changes))
       )
       while let last = parts.last, last.count <= part.count {
         part = (last.count + part.count, last.past.merging(part.past))

@@ -9,11 +9,11 @@ extension SequenceChunks {
     var body: Body?
   }
 
-  /// Adjacent chunks. A block of a large sequence starts as a page of its directory, which is read
+  /// Adjacent chunks. A block of a large sequence starts as a page of its row counts, which is read
   /// only for changes in it: a commit of one insert reads one page, however many there are.
   final class Block {
     /// Nil once it was read. Valid as long as the write's snapshot.
-    private var unread: DirectoryPage?
+    private var unread: RowCountPage?
     private let oldStart: Int
     /// Empty until the block is opened.
     private(set) var chunks: ContiguousArray<Chunk> = []
@@ -28,7 +28,7 @@ extension SequenceChunks {
       oldStart = 0
     }
 
-    init(_ page: DirectoryPage, oldStart: Int) {
+    init(_ page: RowCountPage, oldStart: Int) {
       unread = page
       count = page.rows
       self.oldStart = oldStart
@@ -37,7 +37,7 @@ extension SequenceChunks {
     /// The old elements that it represents; nil once it was opened.
     var untouched: Range<Int>? { unread == nil ? nil : oldStart..<oldStart + count }
 
-    /// Reads the directory's page.
+    /// Reads the page of row counts.
     func open() throws(StorageError) {
       guard let page = unread else { return }
       try page.verify()

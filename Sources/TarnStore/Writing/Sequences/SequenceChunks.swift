@@ -53,8 +53,8 @@ struct SequenceChunks {
 
   init() {}
 
-  /// The pages of the file, from those of the directory.
-  init(_ pages: ContiguousArray<DirectoryPage>) {
+  /// The pages of the file, from those of the row counts.
+  init(_ pages: ContiguousArray<RowCountPage>) {
     for page in pages {
       blocks.append(Block(page, oldStart: count))
       blockCounts.append(page.rows)

@@ -214,7 +214,7 @@ final class SequenceEdits {
   func write(_ transaction: borrowing WriteTransaction) throws(StorageError) {
     for id in droppedPages {
       try transaction.deleteAll(.sequencePage, of: id)
-      try transaction.deleteAll(.sequenceDirectory, of: id)
+      try transaction.deleteAll(.sequenceRowCounts, of: id)
     }
     for id in droppedLongs { try Pieces.element(id).delete(in: transaction) }
     for id in droppedNested {

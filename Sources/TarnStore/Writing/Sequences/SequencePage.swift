@@ -8,7 +8,7 @@
 
   package var count: Int { image.rowCount }
 
-  /// - Parameter count: the number of elements in the directory.
+  /// - Parameter count: the number of elements in the row counts.
   init(
     validating bytes: UnsafeRawBufferPointer, _ shape: SequenceShape, count: Int
   ) throws(StorageError) {
@@ -17,7 +17,7 @@
     valueColumn = shape.valueColumn
     isOptional = shape.isOptional
     guard image.rowCount == count else {
-      throw SequenceShape.damaged("a page has another number of elements than its directory says")
+      throw SequenceShape.damaged("a page has another number of elements than its row counts say")
     }
   }
 

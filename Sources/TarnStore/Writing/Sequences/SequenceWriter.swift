@@ -43,8 +43,8 @@ struct SequenceWriter {
     for (run, labels) in zip(runs, labels) {
       for (page, label) in zip(run.pages, labels) { try put(page.bytes, label, transaction) }
     }
-    let changes = rows.map { DirectoryEntry(first: $0.key, rows: $0.value) }
-    try ClassDirectory(pagesOf: large.id)
+    let changes = rows.map { RowCount(first: $0.key, rows: $0.value) }
+    try RowCounts(pagesOf: large.id)
       .apply(changes.sorted { $0.first < $1.first }, in: transaction)
   }
 
@@ -112,14 +112,14 @@ struct SequenceWriter {
     _ chunks: [SequenceChunks.Chunk], _ runs: [Run], _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     try transaction.deleteAll(.sequencePage, of: large.id)
-    try transaction.deleteAll(.sequenceDirectory, of: large.id)
-    var entries: [DirectoryEntry] = []
+    try transaction.deleteAll(.sequenceRowCounts, of: large.id)
+    var entries: [RowCount] = []
     func add(
       _ bytes: UnsafeRawBufferPointer, _ count: Int, _ transaction: borrowing WriteTransaction
     ) throws(StorageError) {
       let label = PageLabel(Int64(entries.count) * Self.stride)
       try unsafe put(bytes, label, transaction)
-      entries.append(DirectoryEntry(first: label, rows: count))
+      entries.append(RowCount(first: label, rows: count))
     }
     var nextRun = 0
     var wasLoaded = false
@@ -139,7 +139,7 @@ struct SequenceWriter {
       }
       nextRun += 1
     }
-    try ClassDirectory(pagesOf: large.id).apply(entries, in: transaction)
+    try RowCounts(pagesOf: large.id).apply(entries, in: transaction)
   }
 
   // MARK: - Pages

@@ -22,7 +22,7 @@ package final class StoredSequence {
   private var firsts: ContiguousArray<UInt64> = []
   private var searches = 0
   private static let searchesMax = 4
-  /// A larger number of elements in a cell is checked with the directory of the pages, because
+  /// A larger number of elements in a cell is checked with the counts of the pages, because
   /// callers reserve memory for it before they read.
   private static let trustedCount = 1 << 16
 
@@ -43,8 +43,8 @@ package final class StoredSequence {
 
   private func checkCount(_ large: LargeSequence) throws(StorageError) {
     var cursor = try Cursor(snapshot.transaction)
-    guard try ClassDirectory(pagesOf: large.id).count(&cursor) == count else {
-      throw SequenceShape.damaged("its directory lists a wrong number of elements")
+    guard try RowCounts(pagesOf: large.id).count(&cursor) == count else {
+      throw SequenceShape.damaged("its row counts list a wrong number of elements")
     }
   }
 
@@ -130,15 +130,15 @@ package final class StoredSequence {
     return position - currentStart
   }
 
-  /// Finds a page in the directory, for a single access.
+  /// Finds a page by the row counts, for a single access.
   private func find(
     _ position: Int
   ) throws(StorageError) -> (label: PageLabel, start: Int, count: Int) {
     guard let large else { trap("only a large sequence has pages") }
     var cursor = try Cursor(snapshot.transaction)
-    let directory = ClassDirectory(pagesOf: large.id)
-    guard let found = try directory.select(position, &cursor) else {
-      throw SequenceShape.damaged("its directory lists too few elements")
+    let counts = RowCounts(pagesOf: large.id)
+    guard let found = try counts.select(position, &cursor) else {
+      throw SequenceShape.damaged("its row counts list too few elements")
     }
     return (found.first, position - found.offset, found.rows)
   }
@@ -149,30 +149,30 @@ package final class StoredSequence {
     var made = SequencePageList()
     if let large {
       var cursor = try Cursor(snapshot.transaction)
-      try ClassDirectory(pagesOf: large.id).forEach(&cursor) { entry throws(StorageError) in
+      try RowCounts(pagesOf: large.id).forEach(&cursor) { entry throws(StorageError) in
         guard entry.rows > 0 else { throw SequenceShape.damaged("a page has no elements") }
         made.append(entry.first, entry.rows)
         return true
       }
     }
     guard made.elementCount == (large?.count ?? 0) else {
-      throw SequenceShape.damaged("its directory lists a wrong number of elements")
+      throw SequenceShape.damaged("its row counts list a wrong number of elements")
     }
     list = made
     return made
   }
 
-  /// The pages of the directory in order. Valid as long as the snapshot.
-  func directoryPages() throws(StorageError) -> ContiguousArray<DirectoryPage> {
+  /// The pages of the row counts in order. Valid as long as the snapshot.
+  func countPages() throws(StorageError) -> ContiguousArray<RowCountPage> {
     guard let large else { return [] }
-    var pages: ContiguousArray<DirectoryPage> = []
+    var pages: ContiguousArray<RowCountPage> = []
     var cursor = try Cursor(snapshot.transaction)
-    try ClassDirectory(pagesOf: large.id).forEachPage(&cursor) { page throws(StorageError) in
+    try RowCounts(pagesOf: large.id).forEachPage(&cursor) { page throws(StorageError) in
       pages.append(page)
       return true
     }
     guard pages.reduce(0, { $0 + $1.rows }) == large.count else {
-      throw SequenceShape.damaged("its directory lists a wrong number of elements")
+      throw SequenceShape.damaged("its row counts list a wrong number of elements")
     }
     return pages
   }

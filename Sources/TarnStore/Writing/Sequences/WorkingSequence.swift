@@ -157,7 +157,7 @@ package final class WorkingSequence {
     switch base.cell {
     case .empty: chunks = SequenceChunks()
     case .small(let elements): chunks = SequenceChunks(elements)
-    case .large: chunks = SequenceChunks(try base.directoryPages())
+    case .large: chunks = SequenceChunks(try base.countPages())
     }
     edits.keep(self)
   }

@@ -4,7 +4,7 @@
 /// The order of events, with the fault points of the crash tests:
 ///
 ///     commit.begun      LMDB transaction open; the head record is still that of the base version
-///     commit.rows       clusters, directory, indexes, long values, class records are written
+///     commit.rows       clusters, row counts, indexes, long values, class records are written
 ///     commit.record     the change record is written, unneeded records are pruned
 ///     commit.head       the head record is written: version + 1
 ///     commit.done       LMDB has committed; with durability .full it is on disk
@@ -18,7 +18,7 @@
 /// kernel closes the dead writer's files, watchers see that, and compare the head record.
 struct CommitWriter: ~Copyable {
   let session: WriteSession
-  private var directory: [DirectoryEntry] = []
+  private var rowCounts: [RowCount] = []
 
   init(_ session: WriteSession) {
     self.session = session
@@ -31,8 +31,8 @@ struct CommitWriter: ~Copyable {
       guard let edit else { continue }
       if edit.isCleared { try removeAll(of: edit.schema, transaction) }
       try putClusters(edit, transaction)
-      try ClassDirectory(edit.schema.id).apply(directory, in: transaction)
-      directory.removeAll(keepingCapacity: true)
+      try RowCounts(edit.schema.id).apply(rowCounts, in: transaction)
+      rowCounts.removeAll(keepingCapacity: true)
       try putIndexes(edit, transaction)
       try putRecord(edit, transaction)
     }
@@ -81,7 +81,7 @@ struct CommitWriter: ~Copyable {
     }
   }
 
-  /// Updates that keep the number of rows do not change the directory's pages.
+  /// Updates that keep the number of rows do not change the pages of row counts.
   private mutating func put(
     _ edit: ClassEdit, _ cluster: EditedCluster, _ boundary: ObjectKey, _ rows: Int,
     _ bytes: UnsafeRawBufferPointer, _ transaction: borrowing WriteTransaction
@@ -91,7 +91,7 @@ struct CommitWriter: ~Copyable {
       unsafe try transaction.put(bytes, forKey: key)
     }
     if cluster.stored == boundary, cluster.storedRowCount == rows { return }
-    directory.append(DirectoryEntry(first: boundary, rows: rows))
+    rowCounts.append(RowCount(first: boundary, rows: rows))
   }
 
   private mutating func remove(
@@ -102,14 +102,14 @@ struct CommitWriter: ~Copyable {
       key throws(StorageError) in
       unsafe try transaction.delete(key)
     }
-    directory.append(DirectoryEntry(first: stored, rows: 0))
+    rowCounts.append(RowCount(first: stored, rows: 0))
   }
 
   /// Removes everything that the file stores for a class's objects.
   private func removeAll(
     of described: ClassSchema, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    for tag in [TreeKey.Tag.cluster, .directory, .index, .longValue, .linkCount, .unique] {
+    for tag in [TreeKey.Tag.cluster, .rowCounts, .index, .longValue, .linkCount, .unique] {
       try transaction.deleteAll(tag, of: described.id)
     }
   }

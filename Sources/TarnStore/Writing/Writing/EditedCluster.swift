@@ -7,7 +7,7 @@ package final class EditedCluster {
   package let boundary: ObjectKey
   /// The key in the file of the cluster that this one replaces, nil for a new one.
   let stored: ObjectKey?
-  /// The number of rows of the file's cluster, as in its directory; 0 for a new one.
+  /// The number of rows of the file's cluster, as counted in the file; 0 for a new one.
   let storedRowCount: Int
   private(set) var state: State
   /// Incremented by every edit, which shows whether an image made for reading is current.

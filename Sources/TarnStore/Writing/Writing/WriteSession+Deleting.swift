@@ -78,28 +78,28 @@ extension WriteSession {
 
   /// Removes links to deleted objects from everything that stays.
   private func forgetLinks(to doomed: DeletionSet) throws(StorageError) {
-    for holder in try holders(of: doomed) {
-      try removeLinks(from: holder.column, at: holder.key, in: holder.classID) {
+    for origin in try linkOrigins(of: doomed) {
+      try removeLinks(from: origin.column, at: origin.key, in: origin.classID) {
         doomed.contains($0)
       }
     }
   }
 
   /// Everything that stays and links to deleted objects; each once.
-  func holders(of doomed: DeletionSet) throws(StorageError) -> [LinkHolder] {
-    var holders: [LinkHolder] = []
-    var known: Set<LinkHolder> = []
+  func linkOrigins(of doomed: DeletionSet) throws(StorageError) -> [LinkOrigin] {
+    var found: [LinkOrigin] = []
+    var known: Set<LinkOrigin> = []
     for object in doomed.list {
       for link in schema.incoming(to: object.classID) + schema.anyColumns {
         let origins = try keys(linkingTo: object, in: link.origin, through: link.column)
         for origin in origins
         where !doomed.contains(ObjectRef(classID: link.origin, key: origin)) {
-          let holder = LinkHolder(classID: link.origin, column: link.column, key: origin)
-          if known.insert(holder).inserted { holders.append(holder) }
+          let one = LinkOrigin(classID: link.origin, column: link.column, key: origin)
+          if known.insert(one).inserted { found.append(one) }
         }
       }
     }
-    return holders
+    return found
   }
 
   // MARK: - Whole classes
@@ -209,16 +209,16 @@ package struct AffectedObjects {
   package fileprivate(set) var gone: [ObjectRef] = []
   /// The properties that will lose something: they link to deleted objects, or own embedded ones
   /// that get another owner.
-  package fileprivate(set) var holders: [LinkHolder] = []
+  package fileprivate(set) var origins: [LinkOrigin] = []
 }
 
 /// A column of an object that has links.
-package struct LinkHolder: Hashable, Comparable {
+package struct LinkOrigin: Hashable, Comparable {
   package var classID: ClassID
   package var column: ColumnID
   package var key: ObjectKey
 
-  package static func < (a: LinkHolder, b: LinkHolder) -> Bool {
+  package static func < (a: LinkOrigin, b: LinkOrigin) -> Bool {
     (a.classID, a.column, a.key) < (b.classID, b.column, b.key)
   }
 }
@@ -231,10 +231,10 @@ extension WriteSession {
     let doomed = try withOwned(objects)
     var result = AffectedObjects()
     result.gone = doomed.list
-    var known: Set<LinkHolder> = []
-    for holder in try holders(of: doomed) + holders(of: taken) {
-      guard known.insert(holder).inserted else { continue }
-      result.holders.append(holder)
+    var known: Set<LinkOrigin> = []
+    for origin in try linkOrigins(of: doomed) + linkOrigins(of: taken) {
+      guard known.insert(origin).inserted else { continue }
+      result.origins.append(origin)
     }
     return result
   }
@@ -248,15 +248,15 @@ extension WriteSession {
     return try withOwned(all).list
   }
 
-  private func holders(of taken: [ObjectRef]) throws(StorageError) -> [LinkHolder] {
-    var holders: [LinkHolder] = []
+  private func linkOrigins(of taken: [ObjectRef]) throws(StorageError) -> [LinkOrigin] {
+    var origins: [LinkOrigin] = []
     for object in taken {
       for link in schema.incoming(to: object.classID) {
         for key in try keys(linkingTo: object, in: link.origin, through: link.column) {
-          holders.append(LinkHolder(classID: link.origin, column: link.column, key: key))
+          origins.append(LinkOrigin(classID: link.origin, column: link.column, key: key))
         }
       }
     }
-    return holders
+    return origins
   }
 }

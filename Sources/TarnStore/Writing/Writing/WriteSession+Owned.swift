@@ -79,23 +79,23 @@ extension WriteSession {
     guard ownsElements(place) else { return false }
     let column = schema[place.classID][place.column]
     var targets: Set<ObjectRef> = []
-    var holders: Set<LinkHolder> = []
-    let here = LinkHolder(classID: place.classID, column: place.column, key: place.key)
+    var origins: Set<LinkOrigin> = []
+    let here = LinkOrigin(classID: place.classID, column: place.column, key: place.key)
     var isHere = false
     for value in values {
       guard let target = column.linkTarget(of: value) else { continue }
       targets.insert(target)
       for link in schema.incoming(to: target.classID) {
         for key in try keys(linkingTo: target, in: link.origin, through: link.column) {
-          let holder = LinkHolder(classID: link.origin, column: link.column, key: key)
-          if holder == here { isHere = true } else { holders.insert(holder) }
+          let origin = LinkOrigin(classID: link.origin, column: link.column, key: key)
+          if origin == here { isHere = true } else { origins.insert(origin) }
         }
       }
     }
-    if holders.isEmpty { return isHere }
+    if origins.isEmpty { return isHere }
     try refuseCircle(targets, in: place)
-    for holder in holders.sorted() {
-      try removeLinks(from: holder.column, at: holder.key, in: holder.classID) {
+    for origin in origins.sorted() {
+      try removeLinks(from: origin.column, at: origin.key, in: origin.classID) {
         targets.contains($0)
       }
     }

@@ -1,5 +1,5 @@
-/// A cluster's entry in the directory.
-package struct DirectoryEntry: Equatable, Sendable {
+/// The number of rows of one cluster.
+package struct RowCount: Equatable, Sendable {
   /// The least key that the cluster can contain: the one in its own key in the tree.
   package var first: ObjectKey
   package var rows: Int
@@ -9,7 +9,7 @@ package struct DirectoryEntry: Equatable, Sendable {
   }
 }
 
-/// A view of one page in a class's directory: about 250 clusters, in the order of their keys.
+/// A view of one page of a class's row counts: about 250 clusters, in the order of their keys.
 /// Little endian and unaligned:
 ///
 ///      0  u8   format, 1
@@ -23,7 +23,7 @@ package struct DirectoryEntry: Equatable, Sendable {
 ///
 /// The length follows from the header, so `init(validating:)` makes every later read safe. The
 /// view does not own the bytes.
-@safe struct DirectoryPage {
+@safe struct RowCountPage {
   static let entryCountMax = 320
   private static let headerByteCount = 24
 
@@ -52,8 +52,8 @@ package struct DirectoryEntry: Equatable, Sendable {
 
   static func damaged(_ detail: String) -> StorageError {
     StorageError(
-      .corrupted, operation: "read directory", path: "",
-      detail: "A page of the directory of a class is damaged: \(detail).")
+      .corrupted, operation: "read row counts", path: "",
+      detail: "A page of the row counts of a class is damaged: \(detail).")
   }
 
   func verify() throws(StorageError) {
@@ -93,7 +93,7 @@ package struct DirectoryEntry: Equatable, Sendable {
 
   /// The page of those clusters, which are ordered, between 1 and `entryCountMax`, and have
   /// 1...65535 rows each.
-  static func encode(_ entries: ArraySlice<DirectoryEntry>) -> [UInt8] {
+  static func encode(_ entries: ArraySlice<RowCount>) -> [UInt8] {
     require(!entries.isEmpty && entries.count <= entryCountMax)
     let base = entries[entries.startIndex].first
     let last = entries[entries.endIndex - 1].first
@@ -110,7 +110,7 @@ package struct DirectoryEntry: Equatable, Sendable {
       }
       var total = 0
       for (index, entry) in entries.enumerated() {
-        require(entry.rows > 0, "a cluster in the directory must have rows")
+        require(entry.rows > 0, "a counted cluster must have rows")
         total += entry.rows
         store(UInt16(entry.rows), headerByteCount + 2 * index)
         let offset = UInt64(bitPattern: entry.first.rawValue &- base.rawValue)

@@ -5,9 +5,9 @@
 /// The pages of a list, set or map are counted in the same way; clusters and first keys here are
 /// then pages and their labels.
 ///
-/// It only names a directory and has no state. Functions throw `.corrupted` for malformed pages,
-/// besides the cursor's errors.
-package struct ClassDirectory: Hashable, Sendable {
+/// It only names the counts of one owner and has no state. Functions throw `.corrupted` for
+/// malformed pages, besides the cursor's errors.
+package struct RowCounts: Hashable, Sendable {
   private enum Owner: Hashable {
     case objects(ClassID)
     case sequence(CollectionID)
@@ -15,7 +15,7 @@ package struct ClassDirectory: Hashable, Sendable {
 
   private let owner: Owner
   package init(_ classID: ClassID) { owner = .objects(classID) }
-  /// The directory over the pages of a collection.
+  /// The counts of the pages of a collection.
   package init(pagesOf id: CollectionID) { owner = .sequence(id) }
 
   /// The number of rows in all clusters.
@@ -49,7 +49,7 @@ package struct ClassDirectory: Hashable, Sendable {
         }
         rest -= rows
       }
-      throw DirectoryPage.damaged("its sum is wrong")
+      throw RowCountPage.damaged("its sum is wrong")
     }
     return found
   }
@@ -60,7 +60,7 @@ package struct ClassDirectory: Hashable, Sendable {
   ) throws(StorageError) -> Int {
     // A page counts as a whole only if the next one is known to start at or before the key.
     var before = 0
-    var last: (page: DirectoryPage, found: Int)?
+    var last: (page: RowCountPage, found: Int)?
     try forEachPage(&cursor) { page in
       guard page.first(0) < first else { return false }
       before += last?.found ?? 0
@@ -74,11 +74,11 @@ package struct ClassDirectory: Hashable, Sendable {
 
   /// All clusters in order, until `body` returns false.
   package func forEach(
-    _ cursor: inout Cursor, _ body: (DirectoryEntry) throws(StorageError) -> Bool
+    _ cursor: inout Cursor, _ body: (RowCount) throws(StorageError) -> Bool
   ) throws(StorageError) {
     try forEachPage(&cursor) { page throws(StorageError) in
       for index in 0..<page.count {
-        let entry = DirectoryEntry(first: page.first(index), rows: page.rows(index))
+        let entry = RowCount(first: page.first(index), rows: page.rows(index))
         guard try body(entry) else { return false }
       }
       return true
@@ -87,30 +87,30 @@ package struct ClassDirectory: Hashable, Sendable {
 
   /// All pages in order, until `body` returns false.
   func forEachPage(
-    _ cursor: inout Cursor, _ body: (DirectoryPage) throws(StorageError) -> Bool
+    _ cursor: inout Cursor, _ body: (RowCountPage) throws(StorageError) -> Bool
   ) throws(StorageError) {
     guard try seekFirst(&cursor) else { return }
     repeat {
-      guard try body(try unsafe DirectoryPage(validating: cursor.value)) else { return }
+      guard try body(try unsafe RowCountPage(validating: cursor.value)) else { return }
       guard try cursor.next() else { return }
     } while unsafe owns(cursor.key)
   }
 
-  /// A problem of the directory, as a sentence; nil if it lists exactly these ordered clusters.
+  /// A problem of the counts, as a sentence; nil if it lists exactly these ordered clusters.
   /// Reads every byte.
   package func problem(
-    listing clusters: [DirectoryEntry], _ cursor: inout Cursor
+    listing clusters: [RowCount], _ cursor: inout Cursor
   ) throws(StorageError) -> String? {
     var rest = clusters[...]
     guard try seekFirst(&cursor) else { return rest.isEmpty ? nil : "it has no page" }
     repeat {
-      let page = try unsafe DirectoryPage(validating: cursor.value)
+      let page = try unsafe RowCountPage(validating: cursor.value)
       try page.verify()
       guard unsafe first(cursor.key) == page.first(0) else {
         return "a page is stored under another cluster's key"
       }
       for index in 0..<page.count {
-        let entry = DirectoryEntry(first: page.first(index), rows: page.rows(index))
+        let entry = RowCount(first: page.first(index), rows: page.rows(index))
         guard rest.popFirst() == entry else {
           return "it lists \(entry.rows) objects from \(entry.first.rawValue) on"
         }
@@ -126,7 +126,7 @@ package struct ClassDirectory: Hashable, Sendable {
     }
   }
 
-  /// Moves the cursor to the page that lists that cluster or would list it. False if the directory
+  /// Moves the cursor to the page that lists that cluster or would list it. False if the list
   /// has no page.
   func seek(_ first: ObjectKey, _ cursor: inout Cursor) throws(StorageError) -> Bool {
     let treeKey = key(first: first)
@@ -143,21 +143,21 @@ package struct ClassDirectory: Hashable, Sendable {
   /// The key of the page that starts with that cluster.
   func key(first: ObjectKey) -> TreeKey {
     switch owner {
-    case .objects(let id): .directory(id, first: first)
-    case .sequence(let id): .sequenceDirectory(id, first: first)
+    case .objects(let id): .rowCounts(id, first: first)
+    case .sequence(let id): .sequenceRowCounts(id, first: first)
     }
   }
 
-  /// The first cluster of the page under that key, nil if the page is not this directory's.
+  /// The first cluster of the page under that key, nil if the page is not this owner's.
   func first(_ key: UnsafeRawBufferPointer) -> ObjectKey? {
     switch owner {
     case .objects(let id):
-      guard let parsed = unsafe TreeKey.parseDirectory(key), parsed.classID == id else {
+      guard let parsed = unsafe TreeKey.parseRowCounts(key), parsed.classID == id else {
         return nil
       }
       return parsed.first
     case .sequence(let id):
-      guard let parsed = unsafe TreeKey.parseSequenceDirectory(key), parsed.id == id else {
+      guard let parsed = unsafe TreeKey.parseSequenceRowCounts(key), parsed.id == id else {
         return nil
       }
       return parsed.first

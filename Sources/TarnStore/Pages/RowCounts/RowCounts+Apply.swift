@@ -1,9 +1,9 @@
-/// Applying sorted changes to a directory: each page that they concern is read once and written
+/// Applying sorted changes to row counts: each page that they concern is read once and written
 /// once. A page that became too long is split: filled, if its new clusters are at its end,
 /// otherwise halved. One that became short is merged with the page after it.
-extension ClassDirectory {
-  private static let sparseCount = DirectoryPage.entryCountMax / 5
-  private static let neighbourCountMax = DirectoryPage.entryCountMax / 2
+extension RowCounts {
+  private static let sparseCount = RowCountPage.entryCountMax / 5
+  private static let neighbourCountMax = RowCountPage.entryCountMax / 2
 
   /// Records new numbers of rows: 0 for a removed cluster. `changes` are sorted by cluster, each
   /// cluster once, unless rows of the file are in wrong clusters. A removed cluster that was never
@@ -11,10 +11,10 @@ extension ClassDirectory {
   /// - Throws: `.corrupted` if a page that the changes concern is damaged; the transaction must
   ///   then be aborted, as after any other error.
   package func apply(
-    _ changes: [DirectoryEntry], in transaction: borrowing WriteTransaction
+    _ changes: [RowCount], in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     guard zip(changes, changes.dropFirst()).allSatisfy({ $0.first < $1.first }) else {
-      throw DirectoryPage.damaged("clusters overlap")
+      throw RowCountPage.damaged("clusters overlap")
     }
     guard !changes.isEmpty else { return }
     var cursor = try Cursor(transaction)
@@ -27,7 +27,7 @@ extension ClassDirectory {
   /// Applies the changes from `first` on that belong to one page, and returns the index of the
   /// next.
   private func step(
-    _ changes: [DirectoryEntry], from first: Int, _ cursor: inout Cursor,
+    _ changes: [RowCount], from first: Int, _ cursor: inout Cursor,
     _ transaction: borrowing WriteTransaction
   ) throws(StorageError) -> Int {
     guard try seek(changes[first].first, &cursor) else {
@@ -57,19 +57,19 @@ extension ClassDirectory {
   }
 
   /// The clusters of the page under the cursor, checked.
-  private func load(_ cursor: borrowing Cursor) throws(StorageError) -> [DirectoryEntry] {
-    let page = try unsafe DirectoryPage(validating: cursor.value)
+  private func load(_ cursor: borrowing Cursor) throws(StorageError) -> [RowCount] {
+    let page = try unsafe RowCountPage(validating: cursor.value)
     try page.verify()
     guard unsafe first(cursor.key) == page.first(0) else {
-      throw DirectoryPage.damaged("it is stored under another cluster's key")
+      throw RowCountPage.damaged("it is stored under another cluster's key")
     }
-    return (0..<page.count).map { DirectoryEntry(first: page.first($0), rows: page.rows($0)) }
+    return (0..<page.count).map { RowCount(first: page.first($0), rows: page.rows($0)) }
   }
 
   /// The first change from `low` on that belongs to a later page than the one at the cursor, which
   /// moves forward.
   private func endOfPage(
-    _ changes: [DirectoryEntry], from low: Int, _ cursor: inout Cursor
+    _ changes: [RowCount], from low: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> Int {
     guard low < changes.count, try cursor.next(), unsafe owns(cursor.key),
       let bound = unsafe first(cursor.key)
@@ -78,9 +78,9 @@ extension ClassDirectory {
   }
 
   private static func merged(
-    _ old: [DirectoryEntry], _ changes: ArraySlice<DirectoryEntry>
-  ) -> [DirectoryEntry] {
-    var result: [DirectoryEntry] = []
+    _ old: [RowCount], _ changes: ArraySlice<RowCount>
+  ) -> [RowCount] {
+    var result: [RowCount] = []
     result.reserveCapacity(old.count + changes.count)
     var from = 0
     for change in changes {
@@ -96,7 +96,7 @@ extension ClassDirectory {
   }
 
   private func write(
-    _ entries: [DirectoryEntry], replacing keys: [ObjectKey], filling: Bool,
+    _ entries: [RowCount], replacing keys: [ObjectKey], filling: Bool,
     _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     for key in keys where key != entries.first?.first {
@@ -105,12 +105,12 @@ extension ClassDirectory {
         try unsafe transaction.delete(key)
       }
     }
-    let pageCount = (entries.count + DirectoryPage.entryCountMax - 1) / DirectoryPage.entryCountMax
+    let pageCount = (entries.count + RowCountPage.entryCountMax - 1) / RowCountPage.entryCountMax
     guard pageCount > 0 else { return }
-    let share = filling ? DirectoryPage.entryCountMax : (entries.count + pageCount - 1) / pageCount
+    let share = filling ? RowCountPage.entryCountMax : (entries.count + pageCount - 1) / pageCount
     for start in stride(from: 0, to: entries.count, by: share) {
       let run = entries[start..<min(start + share, entries.count)]
-      let page = DirectoryPage.encode(run)
+      let page = RowCountPage.encode(run)
       let treeKey = key(first: entries[start].first)
       try unsafe treeKey.withBytes { key throws(StorageError) in
         try unsafe page.withUnsafeBufferPointer { page throws(StorageError) in

@@ -3,11 +3,11 @@ import TarnStore
 import TestSupport
 import Testing
 
-private let directory = ClassDirectory(ClassID(5))
+private let counts = RowCounts(ClassID(5))
 
-private func apply(_ changes: [DirectoryEntry], _ environment: Environment) throws {
+private func apply(_ changes: [RowCount], _ environment: Environment) throws {
   try environment.write { transaction throws(StorageError) in
-    try directory.apply(changes, in: transaction)
+    try counts.apply(changes, in: transaction)
   }
 }
 
@@ -15,43 +15,43 @@ private func check(
   _ model: [ObjectKey: Int], _ environment: Environment, _ random: inout SeededRandom
 ) throws {
   let expected = model.sorted { $0.key < $1.key }
-    .map { DirectoryEntry(first: $0.key, rows: $0.value) }
+    .map { RowCount(first: $0.key, rows: $0.value) }
   let total = expected.reduce(0) { $0 + $1.rows }
   try TreeTest.withCursor(environment) { cursor throws in
-    var found: [DirectoryEntry] = []
-    try directory.forEach(&cursor) { entry in
+    var found: [RowCount] = []
+    try counts.forEach(&cursor) { entry in
       found.append(entry)
       return true
     }
     #expect(found == expected)
-    #expect(try directory.problem(listing: expected, &cursor) == nil)
-    #expect(try directory.count(&cursor) == total)
-    #expect(try directory.select(total, &cursor) == nil)
+    #expect(try counts.problem(listing: expected, &cursor) == nil)
+    #expect(try counts.count(&cursor) == total)
+    #expect(try counts.select(total, &cursor) == nil)
     for _ in 0..<10 where total > 0 {
       let position = random.below(total)
-      let (first, offset, rows) = try #require(try directory.select(position, &cursor))
+      let (first, offset, rows) = try #require(try counts.select(position, &cursor))
       let before = expected.prefix { $0.first < first }.reduce(0) { $0 + $1.rows }
       #expect(before + offset == position)
       #expect(offset < rows)
       #expect(rows == model[first]!)
-      #expect(try directory.rank(first, &cursor) == before)
+      #expect(try counts.rank(first, &cursor) == before)
     }
     for key in [ObjectKey.smallest, ObjectKey(Int64(random.below(1_000_000))), .largest] {
       let before = expected.prefix { $0.first < key }.reduce(0) { $0 + $1.rows }
-      #expect(try directory.rank(key, &cursor) == before)
+      #expect(try counts.rank(key, &cursor) == before)
     }
   }
 }
 
-@Suite struct ClassDirectoryTests {
+@Suite struct RowCountsTests {
   @Test(arguments: [1_000, 1_000_000, Int.max], TreeTest.seeds)
-  func `a directory agrees with a dictionary`(keyMax: Int, seed: UInt64) throws {
+  func `row counts agree with a dictionary`(keyMax: Int, seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     try TreeTest.withStore { environment in
       for id in [4, 6] as [UInt32] {
         try environment.write { transaction throws(StorageError) in
-          try ClassDirectory(ClassID(id)).apply(
-            [DirectoryEntry(first: ObjectKey(1), rows: 9)], in: transaction)
+          try RowCounts(ClassID(id)).apply(
+            [RowCount(first: ObjectKey(1), rows: 9)], in: transaction)
         }
       }
       var model: [ObjectKey: Int] = [:]
@@ -65,13 +65,13 @@ private func check(
           batch[key] = isShrinking && random.below(4) > 0 ? 0 : random.pick([0, 1, 100, 65_535])
         }
         try apply(
-          batch.map { DirectoryEntry(first: $0.key, rows: $0.value) }
+          batch.map { RowCount(first: $0.key, rows: $0.value) }
             .sorted { $0.first < $1.first }, environment)
         for (key, rows) in batch { model[key] = rows > 0 ? rows : nil }
         if round % 10 == 9 { try check(model, environment, &random) }
       }
       try apply(
-        model.keys.sorted().map { DirectoryEntry(first: $0, rows: 0) }, environment)
+        model.keys.sorted().map { RowCount(first: $0, rows: 0) }, environment)
       #expect(try TreeTest.contents(environment).count == 2)
     }
   }
@@ -80,13 +80,13 @@ private func check(
     try TreeTest.withStore { environment in
       for number in 0..<2_000 {
         try apply(
-          [DirectoryEntry(first: ObjectKey(Int64(number) * 100), rows: 100)], environment)
+          [RowCount(first: ObjectKey(Int64(number) * 100), rows: 100)], environment)
       }
       #expect(try TreeTest.contents(environment).count <= 8)
       try TreeTest.withCursor(environment) { cursor throws in
-        let found = try #require(try directory.select(123_456, &cursor))
+        let found = try #require(try counts.select(123_456, &cursor))
         #expect(found == (ObjectKey(123_400), 56, 100))
-        #expect(try directory.rank(ObjectKey(150_000), &cursor) == 150_000)
+        #expect(try counts.rank(ObjectKey(150_000), &cursor) == 150_000)
       }
     }
   }
@@ -96,7 +96,7 @@ private func check(
     var random = SeededRandom(seed: seed)
     try TreeTest.withStore { environment in
       try apply(
-        (0..<900).map { DirectoryEntry(first: ObjectKey($0 * 100), rows: 100) }, environment)
+        (0..<900).map { RowCount(first: ObjectKey($0 * 100), rows: 100) }, environment)
       let pages = try TreeTest.contents(environment)
       for _ in 0..<500 {
         var (key, value) = random.pick(pages)
@@ -112,17 +112,17 @@ private func check(
         for position in [0, 50_000, 89_999] {
           TreeTest.expectDamageIsReported {
             try TreeTest.withCursor(environment) { cursor throws in
-              _ = try directory.select(position, &cursor)
-              _ = try directory.rank(ObjectKey(Int64(position)), &cursor)
-              _ = try directory.count(&cursor)
+              _ = try counts.select(position, &cursor)
+              _ = try counts.rank(ObjectKey(Int64(position)), &cursor)
+              _ = try counts.count(&cursor)
             }
           }
         }
-        let entry = DirectoryEntry(first: ObjectKey(Int64(random.below(90_000))), rows: 3)
+        let entry = RowCount(first: ObjectKey(Int64(random.below(90_000))), rows: 3)
         let wholeKey = key
         TreeTest.expectDamageIsReported {
           try environment.write { transaction throws(StorageError) in
-            try directory.apply([entry], in: transaction)
+            try counts.apply([entry], in: transaction)
             throw StorageError(.corrupted, operation: "test", path: "", detail: "take it back")
           }
         }
