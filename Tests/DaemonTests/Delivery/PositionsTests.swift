@@ -3,6 +3,7 @@ import Tarn
 import TarnStore
 import TestSupport
 import Testing
+import ToolSupport
 
 @testable import TarnDaemon
 
@@ -91,6 +92,19 @@ struct PositionsTests {
   }
 
   /// A daemon may be killed before the first delivery from a copy.
+  /// Somebody else's link or pipe is neither followed nor waited for.
+  @Test func makesItsMarksItself() throws {
+    let positions = positions("d", watch("w", "s"))
+    let sink = positions.sinkFolder("w", "s")
+    try FileManager.default.createDirectory(atPath: sink, withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(sink)/begun", withDestinationPath: folder.file("target"))
+    try #require(mkfifo("\(sink)/paused", 0o600) == 0)
+    #expect(throws: ToolError.self) { try positions.begin("w", "s") }
+    #expect(throws: ToolError.self) { try positions.setPaused("w", "s", true) }
+    #expect(!folder.names.contains("target"))
+  }
+
   @Test func knowsACopyUntilItHasAPosition() throws {
     let path = folder.file("a.tarn")
     let store = try StoreRegistry.open(path, Store.Options())

@@ -31,10 +31,18 @@ final class RetainingCursor: Sendable {
     }
     guard let found else { throw ToolError("the cursor was not opened") }
     held = found
-    // Each client knows for which selection it has a position: what is retained stays.
+    try Self.keepSelected(found, file)
+  }
+
+  /// Each client knows for which selection it has a position: with another one, what is retained
+  /// stays.
+  private static func keepSelected(_ held: HeldCursor, _ file: OpenFile) throws {
     let state = try held.state(in: file.store.newestSnapshot())
-    if state.reason == .selection {
+    guard state.reason == .selection else { return }
+    do {
       try held.acknowledge(from: state.acknowledged, to: state.acknowledged)
+    } catch  where error.code == .invalidInput {
+      // The file has no such commit: the cursor moves on.
     }
   }
 

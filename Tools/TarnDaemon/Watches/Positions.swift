@@ -76,7 +76,7 @@ final class Positions: Sendable {
   func begin(_ watch: String, _ sink: String) throws {
     if hasBegun(watch, sink) { return }
     try make(sinkFolder(watch, sink))
-    let made = Foundation.open(mark(watch, sink), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    let made = Foundation.open(mark(watch, sink), Self.flags, 0o600)
     guard made >= 0 else { throw ToolError("cannot make", mark(watch, sink), errno: errno) }
     close(made)
   }
@@ -94,7 +94,7 @@ final class Positions: Sendable {
       return
     }
     try make(sinkFolder(watch, sink))
-    let made = Foundation.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    let made = Foundation.open(path, Self.flags, 0o600)
     guard made >= 0 else { throw ToolError("cannot make", path, errno: errno) }
     close(made)
   }
@@ -111,6 +111,9 @@ final class Positions: Sendable {
     rmdir(sinkFolder(watch, sink))
     rmdir("\(folder)/\(daemon)/\(watch)")
   }
+
+  /// Of files that have no content. A link is not followed, and a pipe not waited for.
+  private static let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
 
   private func mark(_ watch: String, _ sink: String) -> String {
     "\(sinkFolder(watch, sink))/begun"
