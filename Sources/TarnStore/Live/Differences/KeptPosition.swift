@@ -9,7 +9,7 @@ package final class KeptPosition: FeedKeeper {
 
   /// - Parameters:
   ///   - place: the consumer's position; nil for one that has nothing yet.
-  ///   - reason: why the consumer must start over, if the caller knows that it must.
+  ///   - reason: why the consumer needs a full resync, if the caller knows that.
   ///   - isConfirmed: whether this process has seen the commit of the position in the file.
   ///     Otherwise the file must show it, because it may have been restored since.
   ///   - snapshot: a snapshot of the file.
