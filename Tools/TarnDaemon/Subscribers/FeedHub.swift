@@ -359,8 +359,8 @@ final class FeedHub: FileTable.Listener {
         path: path, end: batch.position,
         first: Subscriber.Piece(bytes: first, isOfLastLine: isLast), rest: lines)
     }
-    // A client that the file confirmed, at the same position, gets another line than one that needs a
-    // full resync.
+    // A client that the file confirmed, at the same position, gets another line than one that needs
+    // a full resync.
     if let place, place.standing == .confirmed || batch.fullResync == nil {
       state.withLock { $0.channels[path]?.made[place.position] = (first, batch.position) }
     }
