@@ -44,7 +44,7 @@ struct Layers {
       ),
       ("Versions", ["Runs", "Changes", "Snapshots", "Cursors"]),
       ("Writing", ["Sequences", "OldValues", "Writing", "Unique"]),
-      ("Store", ["Checks", "Migrations", "Store"]),
+      ("Store", ["Checks", "Migrations", "Store", "Copying"]),
       (
         "Query",
         [

@@ -45,6 +45,10 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
     package static let olderProgram = Code(rawValue: 22)
     /// No subscription of a replica has objects of the class.
     package static let noSubscription = Code(rawValue: 23)
+    /// There is a file where one was to be made; it is unchanged.
+    package static let fileExists = Code(rawValue: 24)
+    /// Another file took the place of the one that was being opened; opening begins again.
+    static let overtaken = Code(rawValue: 25)
   }
 
   package var code: Code

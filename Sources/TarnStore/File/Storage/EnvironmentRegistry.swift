@@ -37,7 +37,28 @@ final class EnvironmentRegistry: Sendable {
   /// Held while a file is opened or closed, so that these never overlap.
   private let open = Lock(Open())
 
+  /// How often an opener that waited begins again at the file that is at the path by then, as after
+  /// a compaction.
+  private static let attemptsMax = 10
+
   func open(
+    _ location: StoreLocation, options: EnvironmentOptions, content: Environment.FirstContent?
+  ) throws(StorageError) -> Environment {
+    var attempts = 1
+    while true {
+      do throws(StorageError) {
+        return try openOnce(location, options: options, content: content)
+      } catch {
+        guard error.code == .overtaken else { throw error }
+        guard attempts < Self.attemptsMax else {
+          throw StorageError(.replaced, operation: "open", path: error.path, detail: error.detail)
+        }
+        attempts += 1
+      }
+    }
+  }
+
+  private func openOnce(
     _ location: StoreLocation, options: EnvironmentOptions, content: Environment.FirstContent?
   ) throws(StorageError) -> Environment {
     try open.withLock { open throws(StorageError) in

@@ -76,7 +76,7 @@ struct FileToOpen: ~Copyable {
       opening: path, flags: mayWrite ? O_RDWR : O_RDONLY, operation: "open")
     guard FileFacts.of(descriptor: file.raw)?.identity == facts.identity else {
       throw StorageError(
-        .replaced, operation: "open", path: path, detail: "the file was replaced just now")
+        .overtaken, operation: "open", path: path, detail: "the file was replaced just now")
     }
     let created =
       isNew ? CreatedFiles(data: facts.identity, path: path) : CreatedFiles()
@@ -291,7 +291,7 @@ struct FileToOpen: ~Copyable {
       && FileFacts.at(path)?.identity == facts.identity
     guard kind != .shared || isInPlace else {
       throw StorageError(
-        .replaced, operation: "open", path: path, detail: "the file was replaced just now")
+        .overtaken, operation: "open", path: path, detail: "the file was replaced just now")
     }
     return identity
   }

@@ -30,6 +30,12 @@ package final class ReadTransaction: @unchecked Sendable {
 
   deinit { end() }
 
+  /// The number of keys. LMDB: `mdb_stat`.
+  var entryCount: Int {
+    var facts = MDB_stat()
+    return unsafe mdb_stat(handle.raw, Environment.mainTree, &facts) == 0 ? facts.ms_entries : 0
+  }
+
   /// The bytes stored under the key, valid until the transaction ends; nil without an entry.
   ///
   /// Errors: `.corrupted`; `.invalidInput` for an empty key or one of more than 511 bytes.

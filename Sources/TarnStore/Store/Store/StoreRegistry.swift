@@ -38,7 +38,7 @@ package enum StoreRegistry {
 
   private static let stores = Lock(Stores())
   /// Opening is rare and uses several files; one at a time keeps it simple.
-  private static let opening = Lock<Void>(())
+  static let opening = Lock<Void>(())
 
   /// Opens a file and adds the classes, or returns the store that has it open already.
   package static func open(
