@@ -17,7 +17,7 @@ extension Realm {
       case fileAccess = 2
       /// The process cannot read or write the file, its companions or its folder.
       case filePermissionDenied = 3
-      /// Not used by Tarn.
+      /// There is a file where a copy was to be made. It was not changed.
       case fileExists = 4
       /// There is no file, and the Realm is read-only or the migration is a dry run; or the folder
       /// does not exist.
@@ -152,6 +152,7 @@ extension Realm.Error {
       case .newerFormat: .unsupportedFileFormatVersion
       case .permissionDenied: .filePermissionDenied
       case .notFound: .fileNotFound
+      case .fileExists: .fileExists
       case .diskFull: .outOfDiskSpace
       case .addressSpace: .addressSpaceExhausted
       case .identity, .replaced: .incompatibleLockFile

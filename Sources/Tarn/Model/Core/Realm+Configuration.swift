@@ -84,6 +84,20 @@ extension Realm {
     /// opening it throws `Realm.Error.schemaMismatch`, with or without this setting.
     public var deleteRealmIfMigrationNeeded = false
 
+    /// A file to begin with: if there is no file at `fileURL`, opening makes an independent copy of
+    /// this one there, as ``Realm/writeCopy(toFile:progress:)`` does. Nil to begin with an empty
+    /// one.
+    public var seedFilePath: URL?
+
+    /// Decides whether to compact the file when it is opened: called with its number of bytes and
+    /// the number of those in use, if no other process has the file open, and this one does not
+    /// have it open already. Otherwise the file is opened as it is, and so if the compaction fails,
+    /// which is logged. Traps together with `readOnly`. See ``Realm/compact(at:progress:)``.
+    public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)? {
+      get { compaction?.block }
+      set { compaction = newValue.map { CompactionBox($0) } }
+    }
+
     /// True to keep the objects that a cancelled write had added: the same Swift objects become
     /// unmanaged again, with the values that they had in the write, and can be added again.
     /// Otherwise they are invalidated. Costs a reference to each added object until the write ends.
@@ -107,13 +121,16 @@ extension Realm {
     private var companionBox: CompanionBox?
     private var objectTypeList: ObjectTypeList?
     private var migration: MigrationBox?
+    private var compaction: CompactionBox?
 
     /// The file, or the name of an in-memory Realm, and the settings that differ from the defaults.
     /// An `inMemoryIdentifier` takes precedence over a file.
     public init(
       fileURL: URL? = URL(fileURLWithPath: "default.realm"), inMemoryIdentifier: String? = nil,
       readOnly: Bool = false, schemaVersion: UInt64 = 0, migrationBlock: MigrationBlock? = nil,
-      deleteRealmIfMigrationNeeded: Bool = false, objectTypes: [ObjectBase.Type]? = nil,
+      deleteRealmIfMigrationNeeded: Bool = false,
+      shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil,
+      objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil,
       durability: Durability = .full
     ) {
       self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
@@ -124,6 +141,8 @@ extension Realm {
       self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
       self.migrationBlock = migrationBlock
       self.objectTypes = objectTypes
+      self.seedFilePath = seedFilePath
+      self.shouldCompactOnLaunch = shouldCompactOnLaunch
     }
 
     /// The location of the store: the file's path, or the name of the in-memory Realm.
@@ -139,6 +158,13 @@ private final class MigrationBox: Equatable, Sendable {
   let block: MigrationBlock
   init(_ block: @escaping MigrationBlock) { self.block = block }
   static func == (a: MigrationBox, b: MigrationBox) -> Bool { a === b }
+}
+
+/// Like `MigrationBox`.
+private final class CompactionBox: Equatable, Sendable {
+  let block: @Sendable (Int, Int) -> Bool
+  init(_ block: @escaping @Sendable (Int, Int) -> Bool) { self.block = block }
+  static func == (a: CompactionBox, b: CompactionBox) -> Bool { a === b }
 }
 
 /// Metatypes cannot be compared; this compares them by identity.

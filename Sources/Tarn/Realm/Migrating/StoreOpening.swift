@@ -29,6 +29,7 @@ struct StoreOpening {
   /// migration. A file of a newer program does not: it is refused and left unchanged.
   func open() throws(Realm.Error) -> Store {
     try configuration.companion?.prepare(configuration)
+    try FirstOpening(configuration)?.prepare()
     return try publicly { () throws(StorageError) in
       let location = configuration.location
       // Otherwise it would have the objects of a Realm whose last instance was released.
