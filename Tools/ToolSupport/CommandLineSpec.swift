@@ -54,7 +54,7 @@ package struct PositionalSpec: Sendable {
   }
 
   /// Whether it is a path, whose bytes need not be UTF-8.
-  var isPath: Bool { ["FILE", "OTHER", "INPUT"].contains(name) }
+  var isPath: Bool { ["FILE", "OTHER", "INPUT", "DEST", "DIR"].contains(name) }
 
   var usage: String {
     let base = written ?? (repeats ? "\(name)..." : name)

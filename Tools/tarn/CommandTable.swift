@@ -5,8 +5,9 @@ import ToolSupport
 enum CommandTable {
   static let commands = [
     inspect, query, count, watch, importing, exporting, set, delete, reindex, log, undo, revert,
-    cursor, retention, schema, create, alter, diff, dump, load, shell, DaemonCommand.spec,
-    SyncCommands.sync, SyncCommands.server, generate,
+    cursor, retention, schema, create, alter, diff, dump, load, copy, compact, backup, restore,
+    shell,
+    DaemonCommand.spec, SyncCommands.sync, SyncCommands.server, generate,
   ]
 
   static let typeNames = (ValueText.typeNames + UnixTime.allCases.map(\.typeName))

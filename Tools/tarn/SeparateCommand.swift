@@ -3,10 +3,12 @@ import TarnStore
 import ToolSupport
 
 /// A command of the prompt in a separate process, so that Ctrl-C ends it at any point, even in a
-/// sort or a check of a large file. Only for commands that change nothing.
+/// sort or a check of a large file. Only for commands that change nothing, or that make or replace
+/// a file in one step.
 final class SeparateCommand: Sendable {
   static let names: Set = [
-    "count", "diff", "dump", "export", "inspect", "log", "query", "schema", "watch",
+    "backup", "compact", "copy", "count", "diff", "dump", "export", "inspect", "log", "query",
+    "schema", "watch",
   ]
 
   /// How long it may take to end, in seconds, and the signal that it gets then. Ctrl-C at a

@@ -7,7 +7,9 @@ enum ShellLine {
   /// Commands of the program that are for no file or a new one, that are a prompt, or that another
   /// program runs.
   private static let others =
-    SyncCommands.names.union(["shell", "generate", "create", "load", DaemonCommand.name])
+    SyncCommands.names.union([
+      "shell", "generate", "create", "load", "restore", DaemonCommand.name,
+    ])
   private static let ends = ["quit", "exit"]
 
   /// A word, and how it is written.

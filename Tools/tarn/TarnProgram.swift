@@ -81,6 +81,10 @@ enum TarnProgram {
     case "diff": return try DiffCommand(arguments).run
     case "dump": return DumpCommand(arguments).run
     case "load": return try LoadCommand(arguments).run
+    case "copy": return try CopyCommand(arguments).run
+    case "compact": return try CompactCommand(arguments).run
+    case "backup": return try BackupCommand(arguments).run
+    case "restore": return try RestoreCommand(arguments).run
     case "shell":
       let shell = try ShellCommand(arguments)
       return { _ in try shell.run() }

@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `tarn backup` and `tarn restore`.
+@Suite struct BackupToolTests {
+  private let folder = TemporaryFolder()
+
+  init() throws {
+    try CopyToolTests.makeStore(folder, objects: 3)
+    try FileManager.default.createDirectory(
+      atPath: folder.file("d"), withIntermediateDirectories: false)
+  }
+
+  private func tarn(_ arguments: String...) throws -> ToolProcess.Result {
+    try ToolProcess(folder, arguments).finish()
+  }
+
+  private var backups: [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.file("d"))) ?? []
+    return names.filter { !$0.hasSuffix("-lock") && !$0.hasSuffix("-signal") }.sorted()
+  }
+
+  /// A backup that has an older name.
+  private func backup(_ time: String) throws {
+    let before = Set(backups)
+    let made = try tarn("backup", "a.tarn", "d")
+    #expect(made.status == 0, "\(made.errors)")
+    let new = try #require(backups.first { !before.contains($0) })
+    try FileManager.default.moveItem(
+      atPath: folder.file("d/" + new), toPath: folder.file("d/a-\(time).tarn"))
+  }
+
+  private func set(_ name: String) throws {
+    #expect(try tarn("set", "a.tarn", "Crate", "name=\(name)", "--where", "id == 1").status == 0)
+  }
+
+  private func restored(_ file: String, _ options: String...) throws -> String {
+    let made = try ToolProcess(folder, ["restore", "d", file] + options).finish()
+    #expect(made.status == 0, "\(made.errors)")
+    return try tarn("query", file, "Crate", "id == 1", "--csv", "--columns", "name").output
+  }
+
+  @Test func `the newest backup of a time is restored`() throws {
+    for (name, time) in [
+      ("old", "20250101T000000Z"), ("mid", "20250601T120000Z"), ("new", "20251231T235959Z"),
+    ] {
+      try set(name)
+      try backup(time)
+    }
+    #expect(try restored("b.tarn") == "name\nnew\n")
+    #expect(try restored("c.tarn", "--at", "2025-06-01T12:00:00Z") == "name\nmid\n")
+    #expect(try restored("e.tarn", "--at", "2025-06-01 13:59:59 +0200") == "name\nold\n")
+    let early = try tarn("restore", "d", "f.tarn", "--at", "2024-01-01")
+    #expect(early.status == 1)
+    #expect(early.errors.contains("the oldest is a-20250101T000000Z.tarn"))
+    #expect(try tarn("restore", "d", "f.tarn", "--at", "soon").status == 2)
+    let taken = try tarn("restore", "d", "a.tarn")
+    #expect(taken.errors.contains("there is a file already"))
+    #expect(try restored("a.tarn", "--replace", "--at", "2025-02-01") == "name\nold\n")
+  }
+
+  @Test func `only the newest backups of the same store are kept`() throws {
+    for year in 2020..<2025 { try backup("\(year)0101T000000Z") }
+    let others = ["a-20200101T000000Z", "a-2020.tarn", "b-20200101T000000Z.tarn", "notes"]
+    for name in others { _ = try folder.file("d/" + name, []) }
+    let made = try tarn("backup", "a.tarn", "d", "--keep", "3")
+    #expect(made.status == 0, "\(made.errors)")
+    let own = backups.filter { !others.contains($0) }
+    #expect(own.count == 3)
+    #expect(own.prefix(2) == ["a-20230101T000000Z.tarn", "a-20240101T000000Z.tarn"])
+    #expect(Set(backups).isSuperset(of: others))
+    #expect(try tarn("backup", "a.tarn", "d", "--keep", "0").status == 2)
+  }
+
+  @Test func `a folder must be there, and have one store's backups or those of the name`() throws {
+    let missing = try tarn("backup", "a.tarn", "nowhere")
+    #expect(missing.status == 1)
+    #expect(missing.errors == "tarn: cannot read the folder nowhere: No such file or directory\n")
+    #expect(try tarn("restore", "d", "b.tarn").errors.contains("d has no backups"))
+    try backup("20250101T000000Z")
+    try FileManager.default.copyItem(
+      atPath: folder.file("d/a-20250101T000000Z.tarn"),
+      toPath: folder.file("d/z-20250101T000000Z.tarn"))
+    let unclear = try tarn("restore", "d", "b.tarn")
+    #expect(unclear.status == 1)
+    #expect(unclear.errors.contains("but of a.tarn, z.tarn"))
+    #expect(try tarn("restore", "d", "z.tarn").status == 0)
+  }
+}

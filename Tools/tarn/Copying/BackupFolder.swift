@@ -1,0 +1,102 @@
+import Foundation
+import TarnStore
+import ToolSupport
+
+/// The backups in a folder: files such as `pets-20270301T120000Z.tarn`.
+struct BackupFolder {
+  /// A backup, by its name.
+  struct Backup: Equatable {
+    let name: String
+    /// The store's name without its extension.
+    let stem: String
+    /// The store's extension with its dot, or nothing.
+    let ending: String
+    /// When it was begun, as in the name: later times are greater texts.
+    let time: String
+
+    /// Nil for the name of anything else.
+    init?(_ name: String) {
+      let dot = name.lastASCII(".")
+      let front = dot.map { name[..<$0] } ?? name[...]
+      ending = dot.map { String(name[$0...]) } ?? ""
+      guard let dash = String(front).lastASCII("-") else { return nil }
+      time = String(front[front.utf8.index(after: dash)...])
+      stem = String(front[..<dash])
+      self.name = name
+      let isCompanion = ending.hasSuffix("-lock") || ending.hasSuffix("-signal")
+      guard !stem.isEmpty, Self.isTime(time), !isCompanion else { return nil }
+    }
+
+    private static func isTime(_ text: String) -> Bool {
+      let bytes = Array(text.utf8)
+      guard bytes.count == 16, bytes[8] == UInt8(ascii: "T"), bytes[15] == UInt8(ascii: "Z")
+      else { return false }
+      return (bytes[..<8] + bytes[9..<15]).allSatisfy {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+      }
+    }
+  }
+
+  let path: String
+  /// The oldest first.
+  let backups: [Backup]
+
+  init(_ path: String) throws {
+    self.path = path
+    do {
+      backups = try FileManager.default.contentsOfDirectory(atPath: path)
+        .compactMap { Backup($0) }.sorted { ($0.time, $0.name) < ($1.time, $1.name) }
+    } catch {
+      throw ToolError("cannot read the folder", path, errno: Self.reason(path))
+    }
+  }
+
+  private static func reason(_ path: String) -> Int32 {
+    let folder = path.withPath { opendir($0) }
+    guard let folder else { return errno }
+    closedir(folder)
+    return EIO
+  }
+
+  func path(of backup: Backup) -> String { path + "/" + backup.name }
+
+  /// The name and the extension of the store at a path.
+  static func parts(of path: String) -> (stem: String, ending: String) {
+    let name = path.lastASCII("/").map { String(path[path.utf8.index(after: $0)...]) } ?? path
+    guard let dot = name.lastASCII("."), dot > name.startIndex else { return (name, "") }
+    return (String(name[..<dot]), String(name[dot...]))
+  }
+
+  /// A time as in the names.
+  static func text(of date: Date) -> String {
+    var seconds = time_t(date.timeIntervalSince1970.rounded(.down))
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    return String(
+      format: "%04d%02d%02dT%02d%02d%02dZ", Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1,
+      Int(parts.tm_mday), Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec))
+  }
+
+  /// The backups of one store.
+  func backups(of stem: String, _ ending: String) -> [Backup] {
+    backups.filter { $0.stem == stem && $0.ending == ending }
+  }
+
+  /// The backups that a store is restored from: those of the store with its name, or of the only
+  /// one that there is.
+  func backups(for file: String) throws -> [Backup] {
+    let (stem, ending) = Self.parts(of: file)
+    let own = backups(of: stem, ending)
+    if !own.isEmpty { return own }
+    let stores = Set(backups.map { $0.stem + $0.ending })
+    guard stores.count == 1 else {
+      let list = stores.sorted().joined(separator: ", ")
+      throw ToolError(
+        stores.isEmpty
+          ? "\(path) has no backups"
+          : "\(path) has no backups of \(stem)\(ending), but of \(list): restore to a file with "
+            + "such a name")
+    }
+    return backups
+  }
+}

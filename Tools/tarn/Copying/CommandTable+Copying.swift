@@ -1,0 +1,71 @@
+import ToolSupport
+
+/// Copies of files.
+extension CommandTable {
+  static let copy = CommandSpec(
+    "copy", "Copies a store while others write to it.",
+    discussion: """
+      DEST has the objects and the classes of one version, without free pages. It appears when it is
+      complete and synced to the disk: a command that is killed leaves no part of it. The copy is
+      another store: it has a history of its own, and neither change records nor cursors, the
+      retention or the state of a sync. With --exact it has all of these and is the same store, as
+      for moving it: use only one of the two afterwards.
+
+          tarn copy pets.tarn copy.tarn
+          tarn copy pets.tarn - | ssh host 'cat > copy.tarn'
+
+      Never copy a store that is in use with cp: pages that are written meanwhile do not fit the
+      others. The version is kept in the file until the copy ends, so the file may grow while others
+      write; the command says by how much.
+      """,
+    positionals: [
+      file, PositionalSpec("DEST", "the new file; - is standard output"),
+    ],
+    options: [
+      .flag("exact", "keep the history, change records, cursors and the state of a sync"),
+      .flag("replace", "replace the store at DEST; no process may have it open"),
+    ])
+
+  static let compact = CommandSpec(
+    "compact", "Makes the file of a store as short as its contents allow.",
+    discussion: """
+      The store stays the same, with its history, change records and cursors. No process may have
+      it open, or the command names those that do and changes nothing. Processes that open it
+      meanwhile wait, at most ten seconds. The new file takes the place of the old one in one step,
+      so there must be room for both.
+      """,
+    positionals: [file],
+    options: [timeout])
+
+  static let backup = CommandSpec(
+    "backup", "Copies a store into a folder, under a name with the time.",
+    discussion: """
+      The backup is a copy as of 'copy', such as pets-20270301T120000Z.tarn, in UTC. With --keep,
+      older backups of the same store are deleted when the new one is complete: only the newest N
+      stay. The folder must exist. 'restore' makes a store of a backup.
+
+          tarn backup pets.tarn /var/backups/pets --keep 14
+      """,
+    positionals: [file, PositionalSpec("DIR", "the folder of the backups")],
+    options: [.value("keep", "N", "keep only the newest N backups of this store")])
+
+  static let restore = CommandSpec(
+    "restore", "Makes a store of a backup.",
+    discussion: """
+      Without --at it is the newest backup, otherwise the newest one that was begun at that time or
+      before it: what was committed between two backups cannot be had. The backups are those of the
+      store with the name of FILE, or of the only store that the folder has backups of.
+
+      The store gets a history of its own, so programs with cursors start over.
+
+          tarn restore /var/backups/pets pets.tarn --at '2027-03-01 12:00'
+      """,
+    positionals: [
+      PositionalSpec("DIR", "the folder of the backups"),
+      PositionalSpec("FILE", "the store to make"),
+    ],
+    options: [
+      .value("at", "TIME", "the state at that time (UTC unless it has a time zone)"),
+      .flag("replace", "replace the store at FILE; no process may have it open"),
+    ])
+}
