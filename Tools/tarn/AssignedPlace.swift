@@ -60,7 +60,7 @@ struct AssignedPlace {
       guard let target = step.target,
         case .link(let next)? = try session.value(of: step.id, at: object.key, in: object.classID)
       else {
-        let name = try ContentJSON.name(of: key, in: described.id, session)
+        let name = try ContentJSON.name(of: key, in: described.id, Rows(session))
         throw ToolError(
           "\(described.name) \(ValueText.shown(name)) has null in '\(step.name)': set all of it, "
             + "as \(step.name)={…}")

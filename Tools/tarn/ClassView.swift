@@ -74,30 +74,30 @@ struct ClassView: Equatable {
   ///
   /// - Parameter skipped: columns that are not read, and shown as null.
   func fields(
-    of key: ObjectKey, _ reader: SnapshotReader, without skipped: Set<ColumnID> = []
+    of key: ObjectKey, _ rows: Rows, without skipped: Set<ColumnID> = []
   ) throws -> [Field]? {
-    guard let (image, slot) = try reader.row(key, in: id) else { return nil }
+    guard let (cluster, slot) = try rows.location(of: key, in: id) else { return nil }
     var fields: [Field] = []
     fields.reserveCapacity(columns.count)
     for column in columns {
       if skipped.contains(column.id) {
         fields.append(.json(.null))
-      } else if column.mayHaveParts(reader.schema) {
-        let content = try reader.content(of: column, at: key, in: id)
-        let json = try ContentJSON.json(content, column, reader)
+      } else if column.mayHaveParts(rows.schema) {
+        let content = try rows.content(of: column, at: key, in: id)
+        let json = try ContentJSON.json(content, column, rows)
         let inner = chosen?.within(column.name)
-        fields.append(.json(inner?.part(of: json, column, reader.schema.schema) ?? json))
-      } else if let value = try image.value(column, slot) {
+        fields.append(.json(inner?.part(of: json, column, rows.schema.schema) ?? json))
+      } else if let value = try cluster.value(column, slot) {
         fields.append(.value(value))
       } else {
-        fields.append(.value(try reader.value(of: column.id, at: key, in: id) ?? .null))
+        fields.append(.value(try rows.value(of: column.id, at: key, in: id) ?? .null))
       }
     }
     for (index, column) in columns.enumerated() {
       guard case .value(.link(let key)) = fields[index], let target = column.target else {
         continue
       }
-      fields[index] = .value(try ContentJSON.name(of: key, in: target, reader))
+      fields[index] = .value(try ContentJSON.name(of: key, in: target, rows))
     }
     return fields
   }

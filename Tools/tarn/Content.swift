@@ -46,29 +46,6 @@ enum Content {
   }
 }
 
-/// A list, set or map, read in a snapshot, in a write or in a former version.
-protocol ReadableSequence {
-  var count: Int { get }
-  func value(at position: Int) throws(StorageError) -> Value
-  func key(at position: Int) throws(StorageError) -> String
-}
-
-extension StoredSequence: ReadableSequence {}
-extension WorkingSequence: ReadableSequence {}
-
-/// Where contents are read: a snapshot, or a write with its changes.
-protocol ContentSource {
-  associatedtype Sequence: ReadableSequence
-  var schema: SchemaView { get }
-  func value(
-    of column: ColumnID, at key: ObjectKey, in id: ClassID
-  ) throws(StorageError) -> Value?
-  func sequence(at place: SequencePlace) throws(StorageError) -> Sequence?
-}
-
-extension SnapshotReader: ContentSource {}
-extension WriteSession: ContentSource {}
-
 extension ColumnSchema {
   /// Whether the column can hold more than a single simple value.
   func mayHaveParts(_ schema: SchemaView) -> Bool {
@@ -106,7 +83,7 @@ private struct MetContents {
   }
 }
 
-extension ContentSource {
+extension Rows {
   /// The value of an object's property; null if the object does not exist.
   func content(
     of column: ColumnSchema, at key: ObjectKey, in id: ClassID

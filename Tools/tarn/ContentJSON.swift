@@ -9,19 +9,19 @@ import ToolSupport
 enum ContentJSON {
   /// The value of a property.
   static func json(
-    _ content: Content, _ column: ColumnSchema, _ source: some ContentSource
+    _ content: Content, _ column: ColumnSchema, _ rows: Rows
   ) throws(StorageError) -> JSONValue {
     switch content {
     case .map(let pairs) where column.collection == .map:
       // The column says that it is a map, so its keys need no check.
-      return .object(try members(pairs, column, source))
+      return .object(try members(pairs, column, rows))
     case .list(let items) where column.collection != .none:
       let elements = try items.map { item throws(StorageError) in
-        try element(item, column, source)
+        try element(item, column, rows)
       }
       let hasLinks = [.link, .any].contains(column.type)
       return .array(column.collection == .set && hasLinks ? sorted(elements) : elements)
-    default: return try element(content, column, source)
+    default: return try element(content, column, rows)
     }
   }
 
@@ -38,60 +38,60 @@ enum ContentJSON {
 
   /// One element of a property's collection, or the value of a single property.
   static func element(
-    _ content: Content, _ column: ColumnSchema, _ source: some ContentSource
+    _ content: Content, _ column: ColumnSchema, _ rows: Rows
   ) throws(StorageError) -> JSONValue {
     switch content {
     case .value(let value):
-      return column.type == .any ? try any(value, source) : try plain(value, column, source)
+      return column.type == .any ? try any(value, rows) : try plain(value, column, rows)
     case .list(let items):
       return .array(
-        try items.map { item throws(StorageError) in try element(item, column, source) })
+        try items.map { item throws(StorageError) in try element(item, column, rows) })
     case .map(let pairs):
-      let members = try members(pairs, column, source)
+      let members = try members(pairs, column, rows)
       let isAmbiguous = pairs.contains { $0.key == MixedJSON.typeKey }
       return isAmbiguous ? MixedJSON.typed("map", .object(members)) : .object(members)
     case .object(let fields):
       guard let target = column.target else { return .null }
       var members: [JSONMember] = []
       for part in fields {
-        let field = source.schema[target][part.column]
-        members.append(JSONMember(field.name, try json(part.content, field, source)))
+        let field = rows.schema[target][part.column]
+        members.append(JSONMember(field.name, try json(part.content, field, rows)))
       }
       return .object(members)
     }
   }
 
   private static func members(
-    _ pairs: [Content.Pair], _ column: ColumnSchema, _ source: some ContentSource
+    _ pairs: [Content.Pair], _ column: ColumnSchema, _ rows: Rows
   ) throws(StorageError) -> [JSONMember] {
     try pairs.map { pair throws(StorageError) in
-      JSONMember(pair.key, try element(pair.value, column, source))
+      JSONMember(pair.key, try element(pair.value, column, rows))
     }
   }
 
   private static func plain(
-    _ value: Value, _ column: ColumnSchema, _ source: some ContentSource
+    _ value: Value, _ column: ColumnSchema, _ rows: Rows
   ) throws(StorageError) -> JSONValue {
     guard case .link(let key) = value, let target = column.target else {
       return ValueText.json(value)
     }
-    return ValueText.json(try name(of: key, in: target, source))
+    return ValueText.json(try name(of: key, in: target, rows))
   }
 
   private static func any(
-    _ value: Value, _ source: some ContentSource
+    _ value: Value, _ rows: Rows
   ) throws(StorageError) -> JSONValue {
     guard case .object(let id, let key) = value else { return MixedJSON.any(scalar: value) }
     return MixedJSON.link(
-      to: source.schema[id].name, ValueText.json(try name(of: key, in: id, source)))
+      to: rows.schema[id].name, ValueText.json(try name(of: key, in: id, rows)))
   }
 
   /// The object's primary key, or its object key if the class has no primary key.
   static func name(
-    of key: ObjectKey, in id: ClassID, _ source: some ContentSource
+    of key: ObjectKey, in id: ClassID, _ rows: Rows
   ) throws(StorageError) -> Value {
-    guard let primaryKey = source.schema[id].primaryKey else { return .int(key.rawValue) }
-    return try source.value(of: primaryKey, at: key, in: id) ?? .int(key.rawValue)
+    guard let primaryKey = rows.schema[id].primaryKey else { return .int(key.rawValue) }
+    return try rows.value(of: primaryKey, at: key, in: id) ?? .int(key.rawValue)
   }
 }
 

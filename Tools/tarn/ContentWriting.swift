@@ -44,13 +44,15 @@ extension WriteSession {
 
   // MARK: - Replacing only what differs
 
+  private func content(_ column: ColumnSchema, _ place: SequencePlace) throws -> Content {
+    try Rows(self).content(of: column, at: place.key, in: place.classID)
+  }
+
   /// Replaces a list's elements, except the equal ones at both ends.
   private func replace(
     _ items: [Content], inList column: ColumnSchema, _ place: SequencePlace
   ) throws {
-    guard case .list(let old) = try content(of: column, at: place.key, in: place.classID) else {
-      return
-    }
+    guard case .list(let old) = try content(column, place) else { return }
     let front = zip(old, items).prefix { $0.isSame(as: $1) }.count
     let rest = min(old.count, items.count) - front
     let back = zip(old.reversed(), items.reversed()).prefix(rest).prefix { $0.isSame(as: $1) }.count
@@ -63,9 +65,7 @@ extension WriteSession {
   private func replace(
     _ items: [Content], inSet column: ColumnSchema, _ place: SequencePlace
   ) throws {
-    guard case .list(let old) = try content(of: column, at: place.key, in: place.classID) else {
-      return
-    }
+    guard case .list(let old) = try content(column, place) else { return }
     // Both are in the set's order.
     var (before, after) = (old.compactMap(\.single)[...], items.compactMap(\.single)[...])
     while !before.isEmpty || !after.isEmpty {
@@ -85,9 +85,7 @@ extension WriteSession {
   private func replace(
     _ pairs: [Content.Pair], inMap column: ColumnSchema, _ place: SequencePlace
   ) throws {
-    guard case .map(let old) = try content(of: column, at: place.key, in: place.classID) else {
-      return
-    }
+    guard case .map(let old) = try content(column, place) else { return }
     let keys = Set(pairs.map { Array($0.key.utf8) })
     for pair in old where !keys.contains(Array(pair.key.utf8)) {
       try removeValue(forKey: pair.key, fromMap: place)

@@ -20,7 +20,7 @@ struct DeleteCommand {
     let (count, version) = try StoreAccess.write(store, patience) { session in
       let view = try ClassView.named(className, in: session.schema, path)
       let query = try condition.query(on: view.id, session.schema)
-      let keys = try query.evaluate(StoreRows(session.reader, session)).keys
+      let keys = try query.evaluate(Rows(session.reader, session)).keys
       for key in keys {
         try Interruption.check()
         try session.delete(key, in: view.id)
@@ -84,12 +84,12 @@ struct SetCommand {
       return (place, try parser.content(place.raw(assignment.text, session), place.reading))
     }
     var count = 0
-    for key in try query.evaluate(StoreRows(session.reader, session)).keys {
+    for key in try query.evaluate(Rows(session.reader, session)).keys {
       try Interruption.check()
       var isChanged = false
       for (place, content) in values {
         let object = try place.object(of: key, session)
-        let old = try session.content(of: place.column, at: object.key, in: object.classID)
+        let old = try Rows(session).content(of: place.column, at: object.key, in: object.classID)
         if content.isSame(as: old) { continue }
         try session.put(content, place.column, at: object.key, in: object.classID)
         isChanged = true

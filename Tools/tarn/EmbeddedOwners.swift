@@ -2,10 +2,10 @@ import TarnStore
 
 /// Finds the objects that own changed embedded objects, at any depth.
 struct EmbeddedOwners {
-  private let rows: StoreRows
+  private let rows: Rows
   private let changes: ChangeSet
 
-  init(_ rows: StoreRows, _ changes: ChangeSet) {
+  init(_ rows: Rows, _ changes: ChangeSet) {
     self.rows = rows
     self.changes = changes
   }

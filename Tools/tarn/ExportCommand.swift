@@ -16,7 +16,7 @@ struct ExportCommand {
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     try query.run { view, query, reader in
-      try ObjectWriter(view, reader, output).write(query.evaluate(StoreRows(reader)), format)
+      try ObjectWriter(view, reader, output).write(query.evaluate(Rows(reader)), format)
     }
     return .success
   }
@@ -54,7 +54,7 @@ struct ObjectWriter {
     var csv = CSVWriter()
     csv.writeHeader(view.columns.map(\.name))
     try root.forEach(in: window) { key in
-      guard let fields = try view.fields(of: key, reader) else { return }
+      guard let fields = try view.fields(of: key, Rows(reader)) else { return }
       csv.write(fields.map(\.text))
       try output.write(csv.bytes)
       csv.removeAll()
@@ -65,7 +65,7 @@ struct ObjectWriter {
   private func writeJSON(_ root: OrderedRoot, _ window: Range<Int>) throws {
     var json = JSONText()
     try root.forEach(in: window) { key in
-      guard let fields = try view.fields(of: key, reader) else { return }
+      guard let fields = try view.fields(of: key, Rows(reader)) else { return }
       view.write(fields, to: &json)
       json.endLine()
       try output.write(json.bytes)

@@ -65,7 +65,7 @@ struct GroupQuestion {
     _ output: OutputPipe, _ terminal: Terminal
   ) throws {
     let groups = try GroupQuery(query, by: path, terms, reader.schema.schema)
-    let table = try groups.evaluate(StoreRows(reader))
+    let table = try groups.evaluate(Rows(reader))
     let rows = window.clamped(to: 0..<table.count).lazy.map { row(at: $0, of: table) }
     let headings = (key.map { [PathText.name($0)] } ?? []) + aggregates
     switch format {

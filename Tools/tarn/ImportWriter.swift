@@ -228,7 +228,7 @@ final class ImportWriter {
     var isChanged = false
     for column in described.columns where column.id != described.primaryKey && !column.isRemoved {
       guard let content = contents[column.name],
-        try !content.isSame(as: session.content(of: column, at: key, in: plan.classID))
+        try !content.isSame(as: Rows(session).content(of: column, at: key, in: plan.classID))
       else { continue }
       try session.put(content, column, at: key, in: plan.classID)
       isChanged = true

@@ -80,7 +80,7 @@ struct QueryCommand {
       if let groups {
         return try groups.write(query, reader, format, in: window, output, terminal)
       }
-      let root = try query.evaluate(StoreRows(reader))
+      let root = try query.evaluate(Rows(reader))
       if let format {
         try ObjectWriter(view, reader, output).write(root, format, in: window)
       } else {
@@ -101,7 +101,7 @@ struct QueryCommand {
       waiting = 0
     }
     try root.forEach(in: window) { key in
-      guard let fields = try view.fields(of: key, reader) else { return }
+      guard let fields = try view.fields(of: key, Rows(reader)) else { return }
       table.add([], fields)
       waiting += 1
       if waiting == Self.rowsOfTable { try show() }
@@ -120,7 +120,7 @@ extension OutputPipe {
     _ query: CompiledQuery, _ reader: SnapshotReader, in window: Range<Int> = 0..<(.max),
     isGrouped: Bool = false
   ) throws {
-    let rows = StoreRows(reader)
+    let rows = Rows(reader)
     let lines: [String]
     if isGrouped {
       lines = try query.explanation(rows) + ["keep: each commit changes the groups that it touches"]
@@ -148,7 +148,7 @@ struct CountCommand {
       if explains { return try output.explain(query, reader) }
       let count =
         query.isUnfiltered
-        ? try reader.record(of: view.id).rowCount : try query.evaluate(StoreRows(reader)).count
+        ? try reader.record(of: view.id).rowCount : try query.evaluate(Rows(reader)).count
       try output.write("\(count)\n")
     }
     return .success

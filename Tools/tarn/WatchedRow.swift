@@ -34,7 +34,7 @@ struct WatchedRow {
 
   /// An object that a change record names for that version, so it must exist.
   init(of key: ObjectKey, _ view: ClassView, _ reader: SnapshotReader) throws {
-    guard let values = try view.fields(of: key, reader) else {
+    guard let values = try view.fields(of: key, Rows(reader)) else {
       throw Self.missing(key, view, reader)
     }
     try self.init(view, key, values, at: nil, reader)
@@ -50,7 +50,7 @@ struct WatchedRow {
 
   /// The object in the reader's version.
   init(_ view: ClassView, _ key: ObjectKey, at index: Int? = nil, _ reader: SnapshotReader) throws {
-    try self.init(view, key, view.fields(of: key, reader), at: index, reader)
+    try self.init(view, key, view.fields(of: key, Rows(reader)), at: index, reader)
   }
 }
 

@@ -15,7 +15,7 @@ struct WatchedRows: LiveModel {
   /// Any class may be embedded in the rows.
   func isConcerned(by changes: ChangeSet) -> Bool { true }
 
-  func evaluate(_ rows: StoreRows) throws(StorageError) -> ResultRows {
+  func evaluate(_ rows: Rows) throws(StorageError) -> ResultRows {
     .root(try query.evaluate(rows))
   }
 
@@ -57,14 +57,14 @@ struct WatchedRows: LiveModel {
   }
 
   func baseline(
-    _ content: ResultRows, _ rows: StoreRows
+    _ content: ResultRows, _ rows: Rows
   ) throws(StorageError) -> LiveBaseline {
     .count(content.count)
   }
 
   // The watch needs the result at once, so it uses no worker.
 
-  func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
+  func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost { .none }
 
   func cost(
     ofFollowing changes: ChangeSet, from content: ResultRows, seen scopes: [BoundScope]

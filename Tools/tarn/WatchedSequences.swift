@@ -52,8 +52,8 @@ struct ModificationReader {
     of key: ObjectKey, at index: (old: Int, new: Int)? = nil
   ) throws -> WatchedModification {
     let edited = try editedColumns(key)
-    let before = try old.view.fields(of: key, old.reader, without: edited)
-    let after = try new.view.fields(of: key, new.reader, without: edited)
+    let before = try old.view.fields(of: key, Rows(old.reader), without: edited)
+    let after = try new.view.fields(of: key, Rows(new.reader), without: edited)
     if before == nil { throw WatchedRow.missing(key, old.view, old.reader) }
     if after == nil { throw WatchedRow.missing(key, new.view, new.reader) }
     var modification = WatchedModification(
@@ -120,8 +120,9 @@ struct ModificationReader {
     func element(
       _ index: Int, _ sequence: StoredSequence, _ reader: SnapshotReader
     ) throws -> WatchedSequence.Element {
-      let content = try reader.content(sequence.value(at: index), column, place)
-      let json = try ContentJSON.element(content, column, reader)
+      let rows = Rows(reader)
+      let content = try rows.content(sequence.value(at: index), column, place)
+      let json = try ContentJSON.element(content, column, rows)
       let inner = new.view.chosen?.within(column.name)
       return WatchedSequence.Element(
         index: index, key: sequence.shape.isMap ? try sequence.key(at: index) : nil,
@@ -149,8 +150,8 @@ struct ModificationReader {
     for index in 0..<after.count {
       let value = try after.value(at: index)
       guard value != .null, known.contains(value) else { continue }
-      let then = try old.reader.content(value, column, place)
-      let now = try new.reader.content(value, column, place)
+      let then = try Rows(old.reader).content(value, column, place)
+      let now = try Rows(new.reader).content(value, column, place)
       if !now.isSame(as: then) { positions.append(ObjectKey(Int64(index))) }
     }
     return KeySet(positions)

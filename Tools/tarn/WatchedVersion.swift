@@ -15,7 +15,7 @@ final class WatchedVersion: LiveHost {
     let former = reader.snapshot
     reader = try SnapshotReader(newest)
     step += 1
-    return LiveMove(changes, from: .version(former), to: StoreRows(reader))
+    return LiveMove(changes, from: .version(former), to: Rows(reader))
   }
 
   func shown() -> SnapshotReader { reader }

@@ -169,9 +169,8 @@ public struct ObjectChanges<Element: Object> {
     let own = rows.rows.schema.schema.withEmbedded([binding.classID])
     let level = own.map { start.images.level(of: $0) }.min() ?? .none
     guard level >= .deletedObjects else { return nil }
-    var past = PastRows(rows.rows.reader, start)
-    past.isOfDeletedObjects = level < .oldValues
-    return RecordedRows(core, past)
+    return RecordedRows(
+      core, PastRows(rows.rows.reader, start, isOfDeletedObjects: level < .oldValues))
   }
 
   private func oldValues(

@@ -374,7 +374,7 @@ final class ReplicaEdit {
       return try objects.forget(key, in: one.id)
     }
     let gone = ObjectRef(classID: one.id, key: key)
-    let holders = try session.waitingLinks(to: gone, primaryKey, from: exchanged)
+    let holders = try Rows(session).waitingLinks(to: gone, primaryKey, from: exchanged)
     try session.delete(key, in: one.id)
     try objects.forget(key, in: one.id)
     for link in holders {

@@ -1,17 +1,6 @@
 import TarnStore
 
-/// Rows in which the objects that link to another object can be found.
-protocol LinkOrigins {
-  var schema: SchemaView { get }
-  func origins(
-    of target: ObjectRef, in id: ClassID, through column: ColumnID
-  ) throws(StorageError) -> [ObjectKey]
-}
-
-extension WriteSession: LinkOrigins {}
-extension PastRows: LinkOrigins {}
-
-extension LinkOrigins {
+extension Rows {
   /// The links to an object, as waiting links, because it was deleted or will be. A link in an
   /// embedded object belongs to the property that contains it.
   ///

@@ -38,7 +38,7 @@ struct LinksToDeleted {
         }
         let object = ObjectRef(classID: one.id, key: key)
         for shared in try before?.rows(with: object, primaryKey) ?? [] {
-          let links = try shared.waitingLinks(to: object, primaryKey, from: all)
+          let links = try shared.rows.waitingLinks(to: object, primaryKey, from: all)
           try note(
             links.filter { !Self.isIn(refusing, $0.place, rows) }, rows, since: shared.version,
             objects)

@@ -62,7 +62,7 @@ final class LiveFixture {
     snapshot = try store.newestSnapshot()
   }
 
-  var rows: StoreRows { get throws { StoreRows(try SnapshotReader(snapshot)) } }
+  var rows: Rows { get throws { Rows(try SnapshotReader(snapshot)) } }
 
   static func place(_ column: ColumnID, of key: Int64 = 1) -> SequencePlace {
     SequencePlace(classID: person, key: ObjectKey(key), column: column)

@@ -35,7 +35,7 @@ import Testing
   /// The rows of a new store, and their values by column.
   private static func rows(
     _ count: Int, _ seed: UInt64
-  ) throws -> (rows: StoreRows, flags: [Bool], values: [[Value]], file: TemporaryStore) {
+  ) throws -> (rows: Rows, flags: [Bool], values: [[Value]], file: TemporaryStore) {
     var random = SeededRandom(seed: seed)
     let file = TemporaryStore()
     let store = try file.open(classes)
@@ -51,7 +51,7 @@ import Testing
         try session.create(row, in: thing)
       }
     }
-    return (StoreRows(try SnapshotReader(store.newestSnapshot())), flags, values, file)
+    return (Rows(try SnapshotReader(store.newestSnapshot())), flags, values, file)
   }
 
   private static func terms(_ name: String, _ type: ColumnType) -> [AggregateTerm] {

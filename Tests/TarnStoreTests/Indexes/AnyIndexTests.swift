@@ -147,7 +147,7 @@ import Testing
     let plan = try CompiledQuery(
       .compare("value", .equal, .int(3)), [], on: Self.box,
       SnapshotReader(first.newestSnapshot()).schema
-    ).explanation(StoreRows(SnapshotReader(first.newestSnapshot())))
+    ).explanation(Rows(SnapshotReader(first.newestSnapshot())))
     #expect(plan[0].hasPrefix("find: the index on 'value' ("), "\(plan)")
   }
 

@@ -99,7 +99,7 @@ import Testing
   /// What each evaluator finds, by its name.
   private func found(
     _ condition: Predicate, _ ofElements: Predicate, _ keys: [ObjectKey], _ values: [Value],
-    _ rows: StoreRows, _ edited: StoreRows
+    _ rows: Rows, _ edited: Rows
   ) throws -> [String: [Bool]] {
     func query(_ predicate: Predicate) throws -> CompiledQuery {
       try CompiledQuery(predicate, [], on: Self.id, rows.schema)
@@ -134,7 +134,7 @@ import Testing
     let reader = try SnapshotReader(store.newestSnapshot())
     let session = WriteSession(reader) {}
     for key in keys { _ = try session.edit(key, in: Self.id) }
-    let (rows, edited) = (StoreRows(reader), StoreRows(reader, session))
+    let (rows, edited) = (Rows(reader), Rows(reader, session))
     let orders: [ComparisonOperator] = [.less, .lessOrEqual, .greater, .greaterOrEqual]
     for constant in table.values {
       let operators = table.type == .bool ? [] : orders
@@ -160,7 +160,7 @@ import Testing
     let reader = try SnapshotReader(store.newestSnapshot())
     let session = WriteSession(reader) {}
     for key in keys { _ = try session.edit(key, in: Self.id) }
-    let (rows, edited) = (StoreRows(reader), StoreRows(reader, session))
+    let (rows, edited) = (Rows(reader), Rows(reader, session))
     for op in [.contains, .beginsWith, .endsWith, .like] as [ComparisonOperator] {
       for constant in ["a", "ab", "A", "*b", "?", "gh", "hx", "é"] {
         let found = try found(

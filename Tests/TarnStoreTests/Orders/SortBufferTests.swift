@@ -34,7 +34,7 @@ import Testing
       let terms = terms(&random)
       let order = try ResolvedOrder(terms, on: QueryFixture.thing, in: QueryFixture.schema)
       let buffer = SortBuffer(order, source: source)
-      for image in source.clusters[0] { try buffer.append(image) }
+      for image in try fixture.clusters(QueryFixture.thing) { try buffer.append(image) }
       let sorted = try buffer.sort().map(\.rawValue)
       #expect(sorted == expected(keys, terms, fixture), "\(terms)")
       #expect(buffer.count == 0)
@@ -64,7 +64,7 @@ import Testing
       let order = try ResolvedOrder(terms, on: QueryFixture.thing, in: QueryFixture.schema)
       let scan = PredicateScan(predicate, source: source)
       let buffer = SortBuffer(order, source: source)
-      for image in source.clusters[0] where try scan.evaluate(image) > 0 {
+      for image in try fixture.clusters(QueryFixture.thing) where try scan.evaluate(image) > 0 {
         try buffer.append(image, scan.matches)
       }
       let kept = keys.filter { try! predicate.matches(ObjectKey($0), in: source) }
@@ -83,7 +83,8 @@ import Testing
     let order = try ResolvedOrder([], on: QueryFixture.thing, in: QueryFixture.schema)
     let buffer = SortBuffer(order, source: source)
     #expect(try buffer.sort().isEmpty)
-    for slot in [4, 1, 1, 3, 0] { try buffer.append(source.clusters[0][0], slot) }
+    let image = try fixture.clusters(QueryFixture.thing)[0]
+    for slot in [4, 1, 1, 3, 0] { try buffer.append(image, slot) }
     let keys = fixture.rows[0].keys.sorted()
     #expect(try buffer.sort().map(\.rawValue) == [0, 1, 1, 3, 4].map { keys[$0] })
   }

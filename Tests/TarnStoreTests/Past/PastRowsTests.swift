@@ -22,7 +22,7 @@ struct PastRowsTests {
       for old in pinned[..<index] {
         let reader = try SnapshotReader(newer.snapshot)
         let past = try PastRows(at: old.snapshot.version, from: reader)
-        let found = try StoredState(past, past.schema) { Array(try past.keys(of: $0)) }
+        let found = try StoredState(past.rows, past.schema) { Array(try past.keys(of: $0)) }
         #expect(
           found == old.state,
           """
@@ -35,7 +35,7 @@ struct PastRowsTests {
   }
 
   private func state(of snapshot: Snapshot) throws -> StoredState {
-    let rows = StoreRows(try SnapshotReader(snapshot))
+    let rows = Rows(try SnapshotReader(snapshot))
     return try StoredState(rows, snapshot.schema) { id in
       var keys: [ObjectKey] = []
       try rows.forEachImage(in: id) { image in

@@ -15,7 +15,7 @@ struct RestoringTests {
   // MARK: - Random programs
 
   private func state() throws -> [StoredState.Slot: [CopiedValue]] {
-    let rows = StoreRows(try SnapshotReader(store.newestSnapshot()))
+    let rows = Rows(try SnapshotReader(store.newestSnapshot()))
     return try StoredState(rows, rows.schema) { id in
       var keys: [ObjectKey] = []
       try rows.forEachImage(in: id) { image in

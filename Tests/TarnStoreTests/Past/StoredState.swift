@@ -12,15 +12,15 @@ struct StoredState: Equatable {
 
   private(set) var slots: [Slot: [Value]] = [:]
 
-  init<Source: RowSource>(
-    _ source: Source, _ schema: SchemaView, keys: (ClassID) throws -> [ObjectKey]
+  init(
+    _ rows: Rows, _ schema: SchemaView, keys: (ClassID) throws -> [ObjectKey]
   ) throws {
     for described in schema.schema.classes {
       for key in try keys(described.id) {
         let object = ObjectRef(classID: described.id, key: key)
-        for column in described.columns { try read(source, column, object) }
+        for column in described.columns { try read(rows, column, object) }
         for link in schema.incoming(to: described.id) + schema.anyColumns {
-          let origins = try source.origins(of: object, in: link.origin, through: link.column)
+          let origins = try rows.origins(of: object, in: link.origin, through: link.column)
           let what = "origins in \(link.origin.rawValue)"
           slots[Slot(object: object, column: link.column, what: what)] = origins.map { .link($0) }
         }
@@ -28,35 +28,35 @@ struct StoredState: Equatable {
     }
   }
 
-  private mutating func read<Source: RowSource>(
-    _ source: Source, _ column: ColumnSchema, _ object: ObjectRef
+  private mutating func read(
+    _ rows: Rows, _ column: ColumnSchema, _ object: ObjectRef
   ) throws {
     let place = SequencePlace(classID: object.classID, key: object.key, column: column.id)
-    if column.collection != .none { return try readElements(source, place, object) }
-    let found = try source.withRow(object.classID, object.key) {
-      rows, slot throws(StorageError) -> Value in
-      if let value = try rows.value(column, slot) { return value }
-      return try source.withLongValue(object.classID, object.key, column.id) {
+    if column.collection != .none { return try readElements(rows, place, object) }
+    let found = try rows.withRow(object.classID, object.key) {
+      cluster, slot throws(StorageError) -> Value in
+      if let value = try cluster.value(column, slot) { return value }
+      return try rows.withLongValue(object.classID, object.key, column.id) {
         bytes throws(StorageError) in try Value(cell: bytes, of: column)
       }
     }
     guard let value = found else { return }
     slots[Slot(object: object, column: column.id)] = [value]
-    if let nested = value.collection { try readElements(source, place.nested(nested), object) }
+    if let nested = value.collection { try readElements(rows, place.nested(nested), object) }
   }
 
-  private mutating func readElements<Source: RowSource>(
-    _ source: Source, _ place: SequencePlace, _ object: ObjectRef
+  private mutating func readElements(
+    _ rows: Rows, _ place: SequencePlace, _ object: ObjectRef
   ) throws {
     var (values, keys): ([Value], [Value]) = ([], [])
-    try source.forEachElement(of: place) { value in
+    try rows.forEachElement(of: place) { value in
       values.append(value)
       return true
     }
     var slot = Slot(object: object, column: place.column, nested: place.nested)
     slots[slot] = values
-    if try source.element(of: place, at: .position(0)) == nil, !values.isEmpty {
-      try source.forEachKey(of: place) { key in
+    if try rows.element(of: place, at: .position(0)) == nil, !values.isEmpty {
+      try rows.forEachKey(of: place) { key in
         keys.append(.string(key))
         return true
       }
@@ -64,7 +64,7 @@ struct StoredState: Equatable {
       slots[slot] = keys
     }
     for value in values {
-      if let nested = value.collection { try readElements(source, place.nested(nested), object) }
+      if let nested = value.collection { try readElements(rows, place.nested(nested), object) }
     }
   }
 

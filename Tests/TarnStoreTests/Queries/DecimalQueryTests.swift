@@ -26,7 +26,7 @@ import Testing
     for (column, value) in [decimal, decimal, .double(x), .int(i)].enumerated() {
       rows.set(ColumnID(UInt16(column)), slot, value)
     }
-    let source = FixtureSource(clusters: [[]], longs: [:], owner: QueryFixture())
+    let source = Rows(FixtureRows(clusters: [[]], longs: [:], owner: QueryFixture()))
     return try predicate.matches(rows, slot, in: source)
   }
 

@@ -28,7 +28,7 @@ import Testing
         try session.create(values, in: Self.id)
       }
     }
-    let rows = StoreRows(try SnapshotReader(store.newestSnapshot()))
+    let rows = Rows(try SnapshotReader(store.newestSnapshot()))
     let orders = [
       [OrderTerm("name")], [OrderTerm("name", isAscending: false), OrderTerm("age")],
       [OrderTerm("age"), OrderTerm("name")], [OrderTerm("size")],
@@ -79,7 +79,7 @@ import Testing
     let store = try file.open(Self.keyed)
     try store.write { try Self.fill($0) }
     let reader = try SnapshotReader(store.newestSnapshot())
-    let rows = StoreRows(reader)
+    let rows = Rows(reader)
     let ascending = try CompiledQuery(.constant(true), [], on: Self.id, rows.schema)
     let all = try ascending.evaluate(rows).keys
     #expect(all == all.sorted())
@@ -127,7 +127,7 @@ import Testing
     try store.write { try Self.fill($0, 4000) }
     let reader = try SnapshotReader(store.newestSnapshot())
     let session = WriteSession(reader) {}
-    let rows = StoreRows(reader, session)
+    let rows = Rows(reader, session)
     for key in [-999, -998, 1, 3998] { _ = try session.delete(ObjectKey(Int64(key)), in: Self.id) }
     for key in [-5000, 0, 9000] {
       try session.create([ColumnID(0): .int(Int64(key))], in: Self.id)
@@ -145,7 +145,7 @@ import Testing
     let file = TemporaryStore()
     let store = try file.open(Self.keyed)
     try store.write { try Self.fill($0, 2000) }
-    let rows = StoreRows(try SnapshotReader(store.newestSnapshot()))
+    let rows = Rows(try SnapshotReader(store.newestSnapshot()))
     let query = try CompiledQuery(.constant(true), Self.newestFirst, on: Self.id, rows.schema)
     let buffer = SortBuffer(query.order, source: rows)
     for key in try query.evaluate(rows).keys {
@@ -182,7 +182,7 @@ import Testing
     let store = try file.open(Self.keyed)
     try store.write { try Self.fill($0) }
     let reader = try SnapshotReader(store.newestSnapshot())
-    let rows = StoreRows(reader)
+    let rows = Rows(reader)
     let days = Predicate.between(Operand(path: "day"), .value(.int(100)), .value(.int(310)))
     let conditions: [Predicate] = [
       .constant(true), days, .compare("day", .less, .int(3)),
@@ -211,7 +211,7 @@ import Testing
     let store = try file.open(Self.keyed)
     try store.write { try Self.fill($0) }
     let reader = try SnapshotReader(store.newestSnapshot())
-    let rows = StoreRows(reader)
+    let rows = Rows(reader)
     let scan = try CompiledQuery(
       .compare("likes", .greater, .int(500)), [], on: Self.id, rows.schema)
     let before = reader.clustersRead
@@ -248,9 +248,9 @@ import Testing
     let reader = try SnapshotReader(store.newestSnapshot())
     let terms = [OrderTerm("size", isAscending: isAscending)]
     let query = try CompiledQuery(.constant(true), terms, on: Self.id, reader.schema)
-    var expected = try query.evaluate(StoreRows(reader)).keys
+    var expected = try query.evaluate(Rows(reader)).keys
     let session = WriteSession(reader) {}
-    let rows = StoreRows(reader, session)
+    let rows = Rows(reader, session)
     for round in 0..<1_400 {
       let end = try query.end(isLast: isLast, rows)
       #expect(end == .some(isLast ? expected.last : expected.first))

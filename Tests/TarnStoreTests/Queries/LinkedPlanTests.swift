@@ -153,7 +153,7 @@ import Testing
   }
 
   private static func check(
-    _ rows: StoreRows, _ random: inout SeededRandom, _ indexed: inout Int
+    _ rows: Rows, _ random: inout SeededRandom, _ indexed: inout Int
   ) throws {
     let predicate = condition(depth: random.below(3), &random)
     let (quick, slow) = (
@@ -173,11 +173,11 @@ import Testing
     try store.write { try Self.fill(4000, $0, &random) }
     let reader = try SnapshotReader(store.newestSnapshot())
     var indexed = 0
-    for _ in 0..<100 { try Self.check(StoreRows(reader), &random, &indexed) }
+    for _ in 0..<100 { try Self.check(Rows(reader), &random, &indexed) }
     let session = WriteSession(reader) {}
     for _ in 0..<4 {
       try Self.change(session, &random)
-      for _ in 0..<25 { try Self.check(StoreRows(reader, session), &random, &indexed) }
+      for _ in 0..<25 { try Self.check(Rows(reader, session), &random, &indexed) }
     }
     #expect(indexed > 40, "\(indexed)")
   }
@@ -198,7 +198,7 @@ import Testing
       }
     }
     let reader = try SnapshotReader(store.newestSnapshot())
-    let rows = StoreRows(reader)
+    let rows = Rows(reader)
     func reads(_ predicate: Predicate, _ half: Half) throws -> (keys: [ObjectKey], clusters: Int) {
       let query = try CompiledQuery(predicate, [], on: half.dog, rows.schema)
       let before = reader.clustersRead

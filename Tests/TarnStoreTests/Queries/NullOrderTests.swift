@@ -71,7 +71,7 @@ import Testing
   private func found(_ predicate: Predicate, _ reader: SnapshotReader) throws -> [Set<ObjectKey>] {
     let session = WriteSession(reader) {}
     for key in try reader.allKeys(in: Self.id) { _ = try session.edit(key, in: Self.id) }
-    return try [StoreRows(reader), StoreRows(reader, session)].map { rows in
+    return try [Rows(reader), Rows(reader, session)].map { rows in
       let query = try CompiledQuery(predicate, [], on: Self.id, rows.schema)
       let keys = Set(try query.evaluate(rows).keys)
       for key in try reader.allKeys(in: Self.id) {
@@ -151,7 +151,7 @@ import Testing
         try session.create([Self.a: table.values[1], Self.b: table.values[1]], in: Self.id)
       }
     }
-    let reader = StoreRows(try SnapshotReader(store.newestSnapshot()))
+    let reader = Rows(try SnapshotReader(store.newestSnapshot()))
     let few = Set(rows.map(\.key))
     for (op, constant) in [(ComparisonOperator.less, 1), (.lessOrEqual, 0)] {
       let condition = Predicate.compare("a", op, table.values[constant])
@@ -172,7 +172,7 @@ import Testing
       let file = TemporaryStore()
       let store = try file.open(Self.classes(table.type))
       let rows = try fill(store, [.null] + table.values)
-      let reader = StoreRows(try SnapshotReader(store.newestSnapshot()))
+      let reader = Rows(try SnapshotReader(store.newestSnapshot()))
       for name in ["a", "b"] {
         let query = try CompiledQuery(
           .constant(true), [OrderTerm(name)], on: Self.id, reader.schema)

@@ -97,63 +97,56 @@ final class QueryFixture {
     try ClusterImage(validating: UnsafeRawBufferPointer(bytes))
   }
 
-  func source() throws -> FixtureSource {
-    var clusters: [[ClusterImage]] = []
-    for list in images { clusters.append(try list.map { try image($0) }) }
-    return FixtureSource(clusters: clusters, longs: longs, owner: self)
+  /// The encoded clusters of a class.
+  func clusters(_ id: ClassID) throws -> [ClusterImage] {
+    try images[Int(id.rawValue)].map { try image($0) }
+  }
+
+  func source() throws -> Rows {
+    let clusters = try Self.schema.classes.map { try self.clusters($0.id) }
+    return Rows(FixtureRows(clusters: clusters, longs: longs, owner: self))
   }
 }
 
-/// Finds rows in encoded clusters.
-struct FixtureSource: RowSource {
-  let clusters: [[ClusterImage]]
-  let longs: [String: [UInt8]]
+/// Finds rows in encoded clusters. It has no collections.
+final class FixtureRows: RowOverlay {
+  let schema = SchemaView(schema: QueryFixture.schema, epoch: 0)
+  private let clusters: [[ClusterImage]]
+  private let longs: [String: [UInt8]]
   /// Keeps the memory of the clusters.
-  let owner: QueryFixture
+  private let owner: QueryFixture
 
-  func withRow<R>(
-    _ classID: ClassID, _ key: ObjectKey,
-    _ body: (ClusterImage, Int) throws(StorageError) -> R
-  ) throws(StorageError) -> R? {
-    for image in clusters[Int(classID.rawValue)] {
-      if let slot = image.slot(of: key) { return try body(image, slot) }
+  init(clusters: [[ClusterImage]], longs: [String: [UInt8]], owner: QueryFixture) {
+    (self.clusters, self.longs, self.owner) = (clusters, longs, owner)
+  }
+
+  func location(
+    of key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> (cluster: RowCluster, slot: Int)? {
+    for image in clusters[Int(id.rawValue)] {
+      if let slot = image.slot(of: key) { return (.image(image), slot) }
     }
     return nil
   }
 
-  func withLongValue<R>(
-    _ classID: ClassID, _ key: ObjectKey, _ column: ColumnID,
-    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    guard let bytes = longs[QueryFixture.longName(classID, key, column)] else {
+  func longBytes(
+    of column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> [UInt8] {
+    guard let bytes = longs[QueryFixture.longName(id, key, column)] else {
       throw StorageError(.corrupted, operation: "read", path: "", detail: "no such value")
     }
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-    defer { copy.deallocate() }
-    copy.copyBytes(from: bytes)
-    return try body(UnsafeRawBufferPointer(copy))
+    return bytes
   }
-}
 
-/// The fixture has no collections.
-extension FixtureSource {
-  func elementCount(of place: SequencePlace) throws(StorageError) -> Int { 0 }
-
-  func forEachElement(
-    of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
-  ) throws(StorageError) {}
-
-  func forEachKey(
-    of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
-  ) throws(StorageError) {}
-
-  func element(
-    of place: SequencePlace, at step: ValueStep
-  ) throws(StorageError) -> Value? { nil }
+  func glance(at place: SequencePlace) throws(StorageError) -> (any SequenceReading)? { nil }
 
   func origins(
     of target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] { [] }
+
+  func object(
+    in id: ClassID, withPrimaryKey value: Value, _ column: ColumnID
+  ) throws(StorageError) -> ObjectKey? { nil }
 }
 
 extension SeededRandom {

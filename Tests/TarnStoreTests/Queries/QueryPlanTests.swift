@@ -187,7 +187,7 @@ import Testing
   }
 
   private static func check(
-    _ rows: StoreRows, _ owners: [ObjectKey], _ random: inout SeededRandom, _ count: inout Count
+    _ rows: Rows, _ owners: [ObjectKey], _ random: inout SeededRandom, _ count: inout Count
   ) throws {
     let isWhole = random.chance(20)
     let predicate =
@@ -231,11 +231,11 @@ import Testing
     let owners = try store.write { try Self.fill(4000, $0, &random) }
     let reader = try SnapshotReader(store.newestSnapshot())
     var count = Count()
-    for _ in 0..<150 { try Self.check(StoreRows(reader), owners, &random, &count) }
+    for _ in 0..<150 { try Self.check(Rows(reader), owners, &random, &count) }
     let session = WriteSession(reader) {}
     for _ in 0..<4 {
       try Self.change(owners, session, &random)
-      for _ in 0..<25 { try Self.check(StoreRows(reader, session), owners, &random, &count) }
+      for _ in 0..<25 { try Self.check(Rows(reader, session), owners, &random, &count) }
     }
     #expect(count.indexed > 60)
     #expect(count.begun > 200)
@@ -247,7 +247,7 @@ import Testing
   private static func reads(
     _ predicate: Predicate, _ terms: [OrderTerm] = [], in reader: SnapshotReader
   ) throws -> (keys: [ObjectKey], clusters: Int, plan: [String]) {
-    let rows = StoreRows(reader)
+    let rows = Rows(reader)
     let query = try CompiledQuery(predicate, terms, on: indexed, rows.schema)
     let before = reader.clustersRead
     let keys = try query.evaluate(rows).keys
@@ -312,14 +312,14 @@ import Testing
   @Test func `the ends of a class need no other rows`() throws {
     let file = TemporaryStore()
     let store = try file.open(Self.classes)
-    func query(_ terms: [OrderTerm], _ rows: StoreRows) throws -> CompiledQuery {
+    func query(_ terms: [OrderTerm], _ rows: Rows) throws -> CompiledQuery {
       try CompiledQuery(.constant(true), terms, on: Self.indexed, rows.schema)
     }
     let orders = [
       [], [OrderTerm("_id")], [OrderTerm("_id", isAscending: false)],
       [OrderTerm("_id", isAscending: false), OrderTerm("string")],
     ]
-    let empty = StoreRows(try SnapshotReader(store.newestSnapshot()))
+    let empty = Rows(try SnapshotReader(store.newestSnapshot()))
     for terms in orders {
       for isLast in [false, true] {
         #expect(try query(terms, empty).end(isLast: isLast, empty) == .some(nil))
@@ -331,7 +331,7 @@ import Testing
       }
     }
     let reader = try SnapshotReader(store.newestSnapshot())
-    let rows = StoreRows(reader)
+    let rows = Rows(reader)
     for terms in orders {
       for isLast in [false, true] {
         let asked = try query(terms, rows)
@@ -351,10 +351,10 @@ import Testing
 
   /// A write takes the ends away, until there is nothing left, and adds new ones.
   private static func checkEnds(
-    _ query: ([OrderTerm], StoreRows) throws -> CompiledQuery, _ reader: SnapshotReader
+    _ query: ([OrderTerm], Rows) throws -> CompiledQuery, _ reader: SnapshotReader
   ) throws {
     let session = WriteSession(reader) {}
-    let rows = StoreRows(reader, session)
+    let rows = Rows(reader, session)
     func expect(_ first: Int64?, _ last: Int64?) throws {
       for terms in [[], [OrderTerm("_id")], [OrderTerm("_id", isAscending: false)]] {
         let keys = [first, last].map { $0.map { ObjectKey($0) } }

@@ -20,7 +20,7 @@ import Testing
     var content: ResultRows
     var mirror: [ObjectKey]
 
-    init(_ source: inout RandomStore, _ rows: StoreRows) throws {
+    init(_ source: inout RandomStore, _ rows: Rows) throws {
       classID = source.random.pick(source.schema.classes).id
       predicate =
         source.random.chance(10)
@@ -74,7 +74,7 @@ import Testing
       for index in told.insertions { mirror.insert(new[index], at: index) }
     }
 
-    func check(_ source: RandomStore, _ rows: StoreRows) throws {
+    func check(_ source: RandomStore, _ rows: Rows) throws {
       let expected = expected(source)
       #expect(mirror == expected, "told: \(text)")
       let anew = try model.evaluate(rows)
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// The condition as text means the same.
-    func checkText(_ source: RandomStore, _ rows: StoreRows) throws {
+    func checkText(_ source: RandomStore, _ rows: Rows) throws {
       let again = try PredicateParser.parse(predicate.description)
       let model = try Self.model(classID, again, terms, distinct, rows.schema)
       let content = try model.evaluate(rows)
@@ -98,21 +98,21 @@ import Testing
     var source = try RandomStore(seed: seed)
     try source.store.write { try source.change($0, 250) }
     var snapshot = try source.store.newestSnapshot()
-    let first = StoreRows(try SnapshotReader(snapshot))
+    let first = Rows(try SnapshotReader(snapshot))
     var asked = try (0..<40).map { _ in try Asked(&source, first) }
     for one in asked { try one.checkText(source, first) }
     for _ in 0..<25 {
       let count = source.random.pick([1, 1, 3, 12, 60])
       try source.store.write { session in
         try source.change(session, count)
-        let inside = StoreRows(session.reader, session)
+        let inside = Rows(session.reader, session)
         for one in asked.prefix(8) {
           let found = try one.model.evaluate(inside)
           #expect(found.keys(in: 0..<found.count) == one.expected(source), "inside: \(one.text)")
         }
       }
       let next = try source.store.newestSnapshot()
-      let rows = StoreRows(try SnapshotReader(next))
+      let rows = Rows(try SnapshotReader(next))
       let changes = try ChangeLog.changes(from: snapshot, to: next)
       for index in asked.indices {
         try asked[index].follow(LiveMove(changes, from: .version(snapshot), to: rows))

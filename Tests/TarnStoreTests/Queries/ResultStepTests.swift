@@ -73,12 +73,12 @@ import Testing
       .comparison(.init(.path(["age"]), .greater, .value(.int(4)))),
       isSorted ? [OrderTerm("name")] : [], on: Self.id, snapshot.schema)
     let scope = BoundScope(.standard, from: [Self.id], snapshot.schema)
-    var root = try query.evaluate(StoreRows(SnapshotReader(snapshot)))
+    var root = try query.evaluate(Rows(SnapshotReader(snapshot)))
     for _ in 0..<60 {
       let count = random.pick([1, 1, 2, 7, 40])
       try store.write { try write($0, count, &random) }
       let next = try store.newestSnapshot()
-      let rows = StoreRows(try SnapshotReader(next))
+      let rows = Rows(try SnapshotReader(next))
       let changes = try ChangeLog.changes(from: snapshot, to: next)
       let move = try query.move(root, over: changes, to: rows)
       move.after.checkInvariants()

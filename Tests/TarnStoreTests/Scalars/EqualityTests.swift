@@ -131,7 +131,7 @@ import Testing
   private static func keys(
     _ store: Store, _ predicate: Predicate
   ) throws -> Set<ObjectKey> {
-    let rows = StoreRows(try SnapshotReader(store.newestSnapshot()))
+    let rows = Rows(try SnapshotReader(store.newestSnapshot()))
     return Set(try CompiledQuery(predicate, [], on: id, rows.schema).evaluate(rows).keys)
   }
 
@@ -253,7 +253,7 @@ import Testing
       }
       try Self.checkSound(store, "\(type)")
       let reader = try SnapshotReader(store.newestSnapshot())
-      let stored = try #require(try StoreRows(reader).elements(of: place))
+      let stored = try #require(try Rows(reader).elements(of: place))
       #expect(Set(stored) == Set(kept.values))
       #expect(stored.count == kept.count)
     }
@@ -309,7 +309,7 @@ import Testing
         for (index, b) in values.enumerated() { try session.set(b, at: index, in: place) }
       }
       let reader = try SnapshotReader(store.newestSnapshot())
-      #expect(try StoreRows(reader).elements(of: place) == values, "\(a)")
+      #expect(try Rows(reader).elements(of: place) == values, "\(a)")
       try Self.checkSound(store, "\(a)")
     }
   }
@@ -329,7 +329,7 @@ extension Value {
   }
 }
 
-extension StoreRows {
+extension Rows {
   fileprivate func elements(of place: SequencePlace) throws -> [Value]? {
     var values: [Value] = []
     try forEachElement(of: place) { value in

@@ -5,11 +5,11 @@ import Testing
 @Suite struct PredicateScanTests {
   /// The keys that a scan finds, and that single rows and rows under edit give.
   private func found(
-    _ predicate: ResolvedPredicate, _ fixture: QueryFixture, _ source: FixtureSource
+    _ predicate: ResolvedPredicate, _ fixture: QueryFixture, _ source: Rows
   ) throws -> [Int64] {
     let scan = PredicateScan(predicate, source: source)
     var keys: [Int64] = []
-    for image in source.clusters[Int(predicate.classID.rawValue)] {
+    for image in try fixture.clusters(predicate.classID) {
       let count = try scan.evaluate(image)
       let before = keys.count
       scan.forEachMatch { keys.append(image.key(at: $0).rawValue) }
@@ -62,7 +62,7 @@ import Testing
         predicate, on: QueryFixture.thing, in: QueryFixture.schema)
       let scan = PredicateScan(resolved, source: source)
       var found: [Int64] = []
-      #expect(try scan.evaluate(rows: working) <= keys.count)
+      #expect(try scan.evaluate(cluster: working) <= keys.count)
       scan.forEachMatch { found.append(working.key(at: $0).rawValue) }
       #expect(found == keys.filter { model.matches(predicate, QueryFixture.thing, $0) })
       #expect(try resolved.matches(ObjectKey(1 << 50), in: source) == false)

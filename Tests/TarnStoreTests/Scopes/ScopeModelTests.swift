@@ -22,12 +22,12 @@ import Testing
     }
 
     /// Commits a few changes.
-    mutating func change() throws -> (model: ScopeModel, former: Snapshot, rows: StoreRows) {
+    mutating func change() throws -> (model: ScopeModel, former: Snapshot, rows: Rows) {
       let (former, count) = (snapshot, source.random.pick([1, 1, 3, 10]))
       try source.store.write { try source.change($0, count) }
       snapshot = try source.store.newestSnapshot()
       let changes = try ChangeLog.changes(from: former, to: snapshot)
-      let rows = StoreRows(try SnapshotReader(snapshot))
+      let rows = Rows(try SnapshotReader(snapshot))
       return (ScopeModel(source: source, changes: changes), former, rows)
     }
 

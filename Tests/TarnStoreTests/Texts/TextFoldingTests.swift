@@ -68,7 +68,7 @@ import Testing
           [ColumnID(0): .string(words[$0 % 8] + ($0 < 200 ? "" : "\($0)"))], in: id)
       }
     }
-    let rows = StoreRows(try SnapshotReader(store.newestSnapshot()))
+    let rows = Rows(try SnapshotReader(store.newestSnapshot()))
     for options in [.caseInsensitive, .diacriticInsensitive, Self.both] as [TarnStore.StringOptions]
     {
       for op in [.equal, .contains, .beginsWith, .endsWith] as [ComparisonOperator] {

@@ -67,7 +67,7 @@ import Testing
   }
 
   /// Every text is found by the objects that have it and no others, whichever way it is asked for.
-  private static func check(_ rows: StoreRows, has model: Model) throws {
+  private static func check(_ rows: Rows, has model: Model) throws {
     for text in texts {
       let sought = Value.string(text)
       let found =
@@ -103,7 +103,7 @@ import Testing
         for number in 0..<40 {
           try Self.change(&model, session, &random)
           guard number % 20 == 19 else { continue }
-          try Self.check(StoreRows(session.reader, session), has: model)
+          try Self.check(Rows(session.reader, session), has: model)
         }
       }
       let reader = try SnapshotReader(store.newestSnapshot())
@@ -114,7 +114,7 @@ import Testing
         }
         #expect(count == model.count)
       }
-      try Self.check(StoreRows(reader), has: model)
+      try Self.check(Rows(reader), has: model)
     }
     #expect(model.count > 20)
   }

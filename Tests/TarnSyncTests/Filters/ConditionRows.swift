@@ -219,7 +219,7 @@ struct ConditionRows {
   /// The objects for which the store says yes.
   func matches(_ predicate: Predicate) throws -> [Int64] {
     let resolved = try ResolvedPredicate(predicate, on: Self.id, in: reader.schema.schema)
-    return try keys.filter { try resolved.matches($0, in: StoreRows(reader)) }.map(\.rawValue)
+    return try keys.filter { try resolved.matches($0, in: Rows(reader)) }.map(\.rawValue)
   }
 
   /// The objects for which the server says yes, for each condition.

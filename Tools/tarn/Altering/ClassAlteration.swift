@@ -189,8 +189,8 @@ struct ClassAlteration {
   ) throws {
     for key in try migration.session.allKeys(in: described.id) {
       try Interruption.check()
-      let content = try migration.old.content(of: former, at: key, in: described.id)
-      let identity = try ContentJSON.name(of: key, in: described.id, migration.old)
+      let content = try Rows(migration.old).content(of: former, at: key, in: described.id)
+      let identity = try ContentJSON.name(of: key, in: described.id, Rows(migration.old))
       let widened = try content.widened(to: new) { value in
         ToolError(
           "\(described.name) \(ValueText.shown(identity)): '\(former.name)' has "

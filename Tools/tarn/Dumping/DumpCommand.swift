@@ -11,28 +11,29 @@ struct DumpCommand {
 
   func run(_ output: OutputPipe) throws -> ExitCode {
     let snapshot = try StoreAccess.openExisting(path).newestSnapshot()
-    let source = KeyedSource(try SnapshotReader(snapshot))
+    let reader = try SnapshotReader(snapshot)
+    let rows = Rows(KeyedRows(reader))
     let schema = snapshot.schema.schema
     let classes = schema.classes.filter { !$0.isVacant }
     try output.write(
       DumpText.header(classes, schema, version: snapshot.head.schemaVersion).bytes)
     for described in classes where !described.isEmbedded {
-      try write(described, source, output)
+      try write(described, reader, rows, output)
     }
     return .success
   }
 
   private func write(
-    _ described: ClassSchema, _ source: KeyedSource, _ output: OutputPipe
+    _ described: ClassSchema, _ reader: SnapshotReader, _ rows: Rows, _ output: OutputPipe
   ) throws {
-    let record = try source.reader.record(of: described.id)
+    let record = try reader.record(of: described.id)
     try output.write(DumpText.section(described, record).bytes)
     let columns = described.shownColumns
     var count = 0
     var failure: (any Error)?
-    try source.reader.forEachCluster(in: described.id) { found throws(StorageError) in
+    try reader.forEachCluster(in: described.id) { found throws(StorageError) in
       do {
-        try write(found.image, described.id, columns, source, output)
+        try write(found.image, described.id, columns, rows, output)
       } catch {
         failure = error
       }
@@ -48,7 +49,7 @@ struct DumpCommand {
   }
 
   private func write(
-    _ image: ClusterImage, _ id: ClassID, _ columns: [ColumnSchema], _ source: KeyedSource,
+    _ image: ClusterImage, _ id: ClassID, _ columns: [ColumnSchema], _ rows: Rows,
     _ output: OutputPipe
   ) throws {
     var json = JSONText()
@@ -59,11 +60,11 @@ struct DumpCommand {
       json.beginObject()
       for column in columns {
         json.key(column.name)
-        if !column.mayHaveParts(source.schema), let value = try image.value(column, slot) {
+        if !column.mayHaveParts(rows.schema), let value = try image.value(column, slot) {
           ValueText.write(value, to: &json)
         } else {
-          let content = try source.content(of: column, at: key, in: id)
-          json.value(try ContentJSON.json(content, column, source))
+          let content = try rows.content(of: column, at: key, in: id)
+          json.value(try ContentJSON.json(content, column, rows))
         }
       }
       json.endObject()

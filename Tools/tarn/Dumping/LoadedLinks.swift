@@ -35,7 +35,7 @@ struct LoadedLinks {
     _ key: ObjectKey, _ columns: [ColumnSchema], of described: ClassSchema, _ place: String
   ) throws {
     for column in columns {
-      let content = try reader.content(of: column, at: key, in: described.id)
+      let content = try Rows(reader).content(of: column, at: key, in: described.id)
       guard let target = try missing(content, column) else { continue }
       throw ToolError(
         "\(place): column '\(column.name)' links to the key \(target.key.rawValue) of class "

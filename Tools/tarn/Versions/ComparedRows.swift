@@ -65,14 +65,15 @@ enum ComparedRows {
     case .newest(let reader):
       var keys: [(identity: Value, key: ObjectKey)] = []
       let query = try Condition().query(on: described.id, reader.schema, sorted: [])
-      try query.evaluate(StoreRows(reader)).forEach(in: 0..<Int.max) { key in
-        keys.append((try ContentJSON.name(of: key, in: described.id, reader), key))
+      let rows = Rows(reader)
+      try query.evaluate(rows).forEach(in: 0..<Int.max) { key in
+        keys.append((try ContentJSON.name(of: key, in: described.id, rows), key))
       }
       return keys
     case .past(let rows):
       do {
         return try rows.keys(of: described.id).map { key in
-          (try ContentJSON.name(of: key, in: described.id, rows), key)
+          (try ContentJSON.name(of: key, in: described.id, rows.rows), key)
         }
       } catch let error as StorageError where error.code == .invalidInput {
         throw ToolError("\(path): \(error.detail) \(PastHint.text(Self.split(path).path))")
@@ -82,8 +83,8 @@ enum ComparedRows {
 
   func fields(of key: ObjectKey, _ view: ClassView) throws -> [Field]? {
     switch self {
-    case .newest(let reader): try view.fields(of: key, reader)
-    case .past(let rows): try view.fields(of: key, rows)
+    case .newest(let reader): try view.fields(of: key, Rows(reader))
+    case .past(let rows): try view.fields(of: key, rows.rows)
     }
   }
 }
@@ -92,25 +93,5 @@ enum ComparedRows {
 enum PastHint {
   static func text(_ path: String) -> String {
     "Former values of later commits are kept by 'tarn retention set \(path) --age 7d --old-values'"
-  }
-}
-
-extension PastSequence: ReadableSequence {}
-extension PastRows: ContentSource {}
-
-extension ClassView {
-  /// The object's properties in a former version, as `fields(of:_:)` reads those of the newest.
-  fileprivate func fields(of key: ObjectKey, _ rows: PastRows) throws -> [Field]? {
-    guard try rows.contains(ObjectRef(classID: id, key: key)) else { return nil }
-    return try columns.map { column in
-      let content = try rows.content(of: column, at: key, in: id)
-      switch content {
-      case .value(.link(let target)) where !column.mayHaveParts(rows.schema):
-        guard let targetID = column.target else { return .value(.null) }
-        return .value(try ContentJSON.name(of: target, in: targetID, rows))
-      case .value(let value) where !column.mayHaveParts(rows.schema): return .value(value)
-      default: return .json(try ContentJSON.json(content, column, rows))
-      }
-    }
   }
 }

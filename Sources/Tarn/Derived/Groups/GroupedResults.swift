@@ -141,7 +141,7 @@ extension GroupedResults: RandomAccessCollection, _DeltaCollection, Equatable, D
   /// The changes of groups, with their positions among the new ones.
   private func delta(_ changes: IndexChanges, _ table: GroupTable) -> CollectionDelta<Group> {
     // Groups are not objects, whose state would be read.
-    let positions = PastElements(of: [], in: PastStateReader(nil)) {
+    let positions = PastElements(of: [], in: nil) {
       .positions(table.count)
     } walk: {
       nil

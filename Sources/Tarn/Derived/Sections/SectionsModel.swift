@@ -31,12 +31,12 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     results.isConcerned(by: changes) || keyScope.mayBeConcerned(by: changes)
   }
 
-  func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+  func evaluate(_ rows: Rows) throws(StorageError) -> Content {
     Content(rows: try results.evaluate(rows), sections: KeyedRows())
   }
 
   func follow(
-    _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
+    _ content: inout Content, over changes: ChangeSet, to rows: Rows
   ) throws(StorageError) {
     guard isConcerned(by: changes) else { return }
     if changes.schemaChanged {
@@ -79,7 +79,7 @@ struct SectionsModel<Key: Hashable>: LiveModel {
   }
 
   func elements(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveElements {
     .rows(content.rows)
   }
@@ -92,12 +92,12 @@ struct SectionsModel<Key: Hashable>: LiveModel {
   }
 
   func baseline(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveBaseline {
     .derived(try results.baseline(content.rows, rows), content.sections)
   }
 
-  func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost {
+  func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {
     try results.cost(ofEvaluating: rows)
   }
 

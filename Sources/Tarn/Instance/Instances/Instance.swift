@@ -140,7 +140,7 @@ import TarnStore
   final var activeWrite: ActiveWrite? { write.active }
 
   /// The rows as they are now, including those of an open write.
-  final func rows() -> StoreRows { StoreRows(shown(), session) }
+  final func rows() -> Rows { Rows(shown(), session) }
 
   /// True if no object of any class exists.
   final var isEmpty: Bool {

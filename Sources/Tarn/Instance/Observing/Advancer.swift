@@ -99,10 +99,10 @@ final class Advancer {
       host.state.begin(with: try SnapshotReader(move.snapshot))
       return host.rowsMoved()
     }
-    let news = news ?? observers.readOldValues(move.changes, StoreRows(reader))
+    let news = news ?? observers.readOldValues(move.changes, Rows(reader))
     let former = try host.state.move(reader, to: move.snapshot, move.changes)
     host.rowsMoved()
-    let made = LiveMove(move.changes, from: past ?? .version(former), to: StoreRows(reader))
+    let made = LiveMove(move.changes, from: past ?? .version(former), to: Rows(reader))
     observers.log(made, step: host.step, news, move.prepared, concerned: move.concerned)
   }
 

@@ -108,7 +108,7 @@ struct KeyPathScopeTable {
           try move.rows.plainValue(of: column, at: key, in: watch.classID)
         }
         let end = try watch.ends[property.number].map { path throws(StorageError) in
-          try move.past.value(along: path, from: key)
+          try move.pastRows().value(along: path, from: key)
         }
         for observation in watch.observations[key] ?? [] {
           observation.log(behind: property, value ?? .null, end: end, step: step)

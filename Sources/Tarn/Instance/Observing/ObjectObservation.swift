@@ -30,7 +30,7 @@ struct ObjectNews {
   /// - Parameter rows: the rows before the step.
   init(
     _ changes: ClassChanges, _ key: ObjectKey, _ observations: [ObjectObservation],
-    _ rows: StoreRows
+    _ rows: Rows
   ) {
     isDeletion = changes.isCleared || changes.deleted.contains(key)
     self.observations = observations

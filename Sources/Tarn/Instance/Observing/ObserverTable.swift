@@ -112,7 +112,7 @@ final class ObserverTable {
   /// Old values of the observed objects that `changes` touches.
   ///
   /// - Parameter rows: the rows before the changes.
-  func readOldValues(_ changes: ChangeSet, _ rows: StoreRows) -> [ObjectNews] {
+  func readOldValues(_ changes: ChangeSet, _ rows: Rows) -> [ObjectNews] {
     guard !objects.isEmpty else { return [] }
     var news: [ObjectNews] = []
     for change in changes.classes {
@@ -168,14 +168,14 @@ final class ObserverTable {
   ) {
     let alone = ObserverTable()
     alone.add(observation)
-    alone.log(move, step: step, alone.readOldValues(move.changes, StoreRows(past.shown())))
+    alone.log(move, step: step, alone.readOldValues(move.changes, Rows(past.shown())))
     guard observation.isQueued else { return }
     observation.isQueued = false
     enqueue(observation)
   }
 
   private func note(_ step: Int, _ move: LiveMove, for observation: CollectionObservation) {
-    guard let past = move.past.state else { return }
+    guard let past = move.past else { return }
     let wasKeeper = observation.firstStepKept != nil
     observation.note(step: step, from: past)
     if !wasKeeper, observation.isPulled, observation.firstStepKept != nil {

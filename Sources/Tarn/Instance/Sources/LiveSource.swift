@@ -98,7 +98,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   private func read() throws(StorageError) -> Content {
     if let frozen {
       return try frozen.value { () throws(StorageError) in
-        try model.evaluateForReading(StoreRows(host.shown()))
+        try model.evaluateForReading(Rows(host.shown()))
       }
     }
     guard let write = host.activeWrite else {
@@ -111,7 +111,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   }
 
   private func content(inside write: ActiveWrite) throws(StorageError) -> Content {
-    let rows = StoreRows(host.shown(), write.session)
+    let rows = Rows(host.shown(), write.session)
     var (content, seen): (Content, ChangeRecorder.Position)
     if let working, working.serial == write.serial, working.position == write.position {
       return working.content
@@ -131,7 +131,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   /// The content at the current version, without an open write.
   private func published() throws(StorageError) -> Content {
-    let rows = StoreRows(host.shown())
+    let rows = Rows(host.shown())
     var content: Content
     switch missing() {
     case .nothing(let known): return known
@@ -203,7 +203,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   package func beginFollowing() throws(StorageError) {
     var content = try published()
-    if !model.canFollow(content) { content = try model.evaluate(StoreRows(host.shown())) }
+    if !model.canFollow(content) { content = try model.evaluate(Rows(host.shown())) }
     state = .followed(content)
     isAwaited = false
     // Changes of an open write belong to no step.
@@ -274,7 +274,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   func baseline() -> LiveBaseline {
     trapping { () throws(StorageError) in
-      try model.baseline(try current(), StoreRows(host.shown(), host.activeWrite?.session))
+      try model.baseline(try current(), Rows(host.shown(), host.activeWrite?.session))
     }
   }
 
@@ -283,7 +283,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   ) -> PastElements {
     let content = change.map(model.content) ?? followed
     let model = model
-    return PastElements(of: model.elementClasses, in: PastStateReader(state)) {
+    return PastElements(of: model.elementClasses, in: state) {
       () throws(StorageError) in
       let rows = try state.rows()
       if let content { return try model.elements(content, rows) }
@@ -302,7 +302,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     case .changes(let content, let missed) where model.canFollow(content):
       model.cost(ofFollowing: missed, from: content, seen: [])
     case .nothing, .changes, .everything:
-      trapping { () throws(StorageError) in try model.cost(ofEvaluating: StoreRows(host.shown())) }
+      trapping { () throws(StorageError) in try model.cost(ofEvaluating: Rows(host.shown())) }
     }
   }
 
@@ -318,7 +318,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     guard var content = answer.content as! Content? else { return }
     if let missed {
       trapping { () throws(StorageError) in
-        try model.follow(&content, over: missed, to: StoreRows(host.shown()))
+        try model.follow(&content, over: missed, to: Rows(host.shown()))
       }
     }
     state = .known(content, step: host.step)
@@ -342,7 +342,7 @@ typealias LiveResult = LiveSource<ResultModel>
 extension LiveResult {
   /// The number of rows if it is known without evaluating them: that of a whole class, or of a
   /// window on one.
-  func countWithoutRows(_ rows: StoreRows) -> Int? {
+  func countWithoutRows(_ rows: Rows) -> Int? {
     guard isUnknown else { return nil }
     var (whole, window) = (model, 0..<Int.max)
     if case .window(let part) = model { (whole, window) = (part.whole, part.window) }
@@ -353,7 +353,7 @@ extension LiveResult {
 
   /// The first or the last row before the rows have been evaluated, if an index has it:
   /// `.some(nil)` without rows, nil if they have to be evaluated.
-  func endWithoutRows(isLast: Bool, _ rows: StoreRows) -> ObjectKey?? {
+  func endWithoutRows(isLast: Bool, _ rows: Rows) -> ObjectKey?? {
     guard case .query(let query) = model, isUnknown else { return nil }
     return trapping { () throws(StorageError) in try query.end(isLast: isLast, rows) }
   }

@@ -12,15 +12,15 @@ final class PastElements {
   private(set) lazy var walk = trapping { () throws(StorageError) in try makeWalk() }
 
   private let classes: Set<ClassID>
-  private let state: PastStateReader
+  private let state: PastState?
 
   /// - Parameters:
   ///   - classes: the classes of elements that are objects.
-  ///   - state: the state at that version.
+  ///   - state: the state at that version; nil if the elements are not objects.
   ///   - read: reads the elements.
   ///   - walk: begins to follow their links.
   init(
-    of classes: Set<ClassID>, in state: PastStateReader,
+    of classes: Set<ClassID>, in state: PastState?,
     _ read: @escaping () throws(StorageError) -> LiveElements,
     walk: @escaping () throws(StorageError) -> NestedWalk?
   ) {
@@ -56,8 +56,10 @@ final class PastElements {
 
   /// The value at the end of a path from an element that is an object; null through a nil link.
   func value(along path: ScopePath, from element: Value) -> Value {
-    guard let object = object(element) else { return .null }
-    return trapping { () throws(StorageError) in try state.value(along: path, from: object.key) }
+    guard let object = object(element), let state else { return .null }
+    return trapping { () throws(StorageError) in
+      try state.rows().value(along: path, from: object.key)
+    }
   }
 
   /// Maps: the key at a position.

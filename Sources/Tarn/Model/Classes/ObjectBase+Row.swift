@@ -78,8 +78,8 @@ extension ObjectBase {
     }
     switch try session.location(of: key, in: id) {
     case nil: return false
-    case .image(let image, let slot): show(image, slot, instance)
-    case .working(let cluster, let slot): show(cluster, slot)
+    case (.image(let image), let slot)?: show(image, slot, instance)
+    case (.working(let cluster), let slot)?: show(cluster, slot)
     }
     return true
   }
@@ -102,7 +102,7 @@ extension ObjectBase {
   /// it. Does not read from there.
   final func _isWritten(in cluster: UnsafeMutableRawPointer) -> Bool {
     guard let session = _instance?.session, let id = _binding?.classID,
-      case .working(let found, let slot)? = try? session.location(of: ObjectKey(_key), in: id)
+      case (.working(let found), let slot)? = try? session.location(of: ObjectKey(_key), in: id)
     else { return false }
     return unsafe Unmanaged.passUnretained(found).toOpaque() == cluster && slot == _slot
   }
@@ -202,7 +202,7 @@ extension ObjectBase {
       guard let session = instance.session else {
         return unsafe try instance.shown().row(row.key, in: row.classID)?.0.address
       }
-      guard case .image(let image, _)? = try session.location(of: row.key, in: row.classID) else {
+      guard case (.image(let image), _)? = try session.location(of: row.key, in: row.classID) else {
         return nil
       }
       return unsafe image.address

@@ -6,7 +6,7 @@ extension RealmCollection where Element: ObjectBase {
   public func index(matching condition: (Query<Element>) -> Query<Bool>) -> Int? {
     if isUnmanaged {
       return index(
-        of: condition(Query<Element>.root).predicate, among: ObjectRows(Element.self))
+        of: condition(Query<Element>.root).predicate, among: UnmanagedRows(Element.self))
     }
     let base = _derivation
     let predicate = condition(Query<Element>.root(in: base.core)).predicate
@@ -25,11 +25,11 @@ extension RealmCollection where Element: ObjectBase {
         return Results<Element>(base.core, base.spec, createdInWrite: base.createdInWrite).index(
           of: condition)
       }
-      let rows = ObjectRows(Element.self)
+      let rows = UnmanagedRows(Element.self)
       let condition = try filter.predicate(
         on: "'\(Element.className())'", nil, renamed: QuerySpec(Element.self).path
       ) { (parsed) throws(PredicateSyntaxError) in
-        try parsed.check(on: ClassID(0), in: rows.schema)
+        try parsed.check(on: ClassID(0), in: rows.schema.schema)
       }
       return index(of: condition, among: rows)
     } catch {
@@ -40,16 +40,16 @@ extension RealmCollection where Element: ObjectBase {
   /// True for a collection that belongs to no Realm, and never did.
   private var isUnmanaged: Bool { realm == nil && !isInvalidated }
 
-  private func index(of predicate: Predicate, among rows: ObjectRows) -> Int? {
+  private func index(of predicate: Predicate, among rows: UnmanagedRows) -> Int? {
     let resolved: ResolvedPredicate
     do {
-      resolved = try ResolvedPredicate(predicate, on: ClassID(0), in: rows.schema)
+      resolved = try ResolvedPredicate(predicate, on: ClassID(0), in: rows.schema.schema)
     } catch {
       trap("Invalid query on '\(Element.className())': \(error)")
     }
     return trapping { () throws(StorageError) in
       for (position, object) in enumerated()
-      where try resolved.matches(rows.row(object, ClassID(0)), 0, in: rows) {
+      where try resolved.matches(rows.key(of: object, ClassID(0)), in: Rows(rows)) {
         return position
       }
       return nil

@@ -170,7 +170,7 @@ extension RealmCore {
       let changes = trapping { () throws(StorageError) in
         try ChangeLog.changes(from: former, to: reader.snapshot)
       }
-      let move = LiveMove(changes, from: .version(former), to: StoreRows(reader))
+      let move = LiveMove(changes, from: .version(former), to: Rows(reader))
       delivery.observers.makeUp(for: observation, move, from: past, step: step)
       scheduleTurn()
     }

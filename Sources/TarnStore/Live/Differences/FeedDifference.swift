@@ -37,18 +37,19 @@ package struct FeedDifference: Sendable {
     end: RecordedPast? = nil
   ) throws(StorageError) {
     (self.start, self.end) = (start, end)
-    let newest = StoreRows(reader)
+    let newest = Rows(reader)
     let before = start.map { PastRows(reader, $0) }
     let after = end.map { PastRows(reader, $0) }
     let owners = try EmbeddedOwners(of: changes, newest)
     let ownersAfter = try after.map { rows throws(StorageError) in
-      try EmbeddedOwners(of: changes, rows) { rows.images.level(of: $0) == .oldValues }
+      try EmbeddedOwners(of: changes, rows.rows) { rows.images.level(of: $0) == .oldValues }
     }
     classes = []
     for part in parts {
       var told: FeedClass
       if let after, let ownersAfter, part.canBeShown(in: after) {
-        var step = FeedClassStep(part, over: changes, ownersAfter, deaths, mayRepeat, after, before)
+        var step = FeedClassStep(
+          part, over: changes, ownersAfter, deaths, mayRepeat, after.rows, before)
         told = try step.tell()
       } else {
         var step = FeedClassStep(part, over: changes, owners, deaths, mayRepeat, newest, before)
@@ -76,7 +77,7 @@ package struct FeedDeaths: Sendable {
 }
 
 /// Sorts the changes of one class.
-private struct FeedClassStep<Rows: LinkedRows> {
+private struct FeedClassStep {
   let part: FeedPart
   let own: ClassChanges
   let changes: ChangeSet
@@ -206,7 +207,7 @@ private struct FeedClassStep<Rows: LinkedRows> {
   private func matched(_ key: ObjectKey) throws(StorageError) -> Bool? {
     if part.query.isUnfiltered { return true }
     guard let before else { return nil }
-    return try part.query.predicate.matches(key, in: before)
+    return try part.query.predicate.matches(key, in: before.rows)
   }
 
   // MARK: - Inserted and deleted
@@ -302,14 +303,14 @@ package struct EmbeddedOwners: Sendable {
 
   /// The owners in a snapshot.
   package init(of changes: ChangeSet, in snapshot: Snapshot) throws(StorageError) {
-    try self.init(of: changes, StoreRows(SnapshotReader(snapshot)))
+    try self.init(of: changes, Rows(SnapshotReader(snapshot)))
   }
 
   /// - Parameters:
   ///   - rows: the rows after the changes. Changed links to embedded objects are themselves among
   ///     the changes, so the current links suffice.
   ///   - isReadable: the classes that `rows` has. Owners in other classes are not found.
-  init<Rows: LinkedRows>(
+  init(
     of changes: ChangeSet, _ rows: Rows, where isReadable: (ClassID) -> Bool = { _ in true }
   ) throws(StorageError) {
     let schema = rows.schema

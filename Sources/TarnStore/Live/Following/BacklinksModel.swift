@@ -30,28 +30,28 @@ package struct BacklinksModel: LiveModel {
     changes.contains(target.classID) || origins.isConcerned(by: changes)
   }
 
-  package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+  package func evaluate(_ rows: Rows) throws(StorageError) -> Content {
     guard try rows.contains(target) else { return Content(isOwnerGone: true, keys: []) }
     return Content(isOwnerGone: false, keys: try keys(rows))
   }
 
-  private func keys(_ rows: StoreRows) throws(StorageError) -> [ObjectKey] {
+  private func keys(_ rows: Rows) throws(StorageError) -> [ObjectKey] {
     try rows.origins(of: target, in: origins.classID, through: column)
   }
 
   package func elements(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveElements {
     .keys(content.keys)
   }
 
   package func baseline(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveBaseline {
     .count(content.keys.count)
   }
 
-  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
+  package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost { .none }
 
   package func cost(
     ofFollowing changes: ChangeSet, from content: Content, seen scopes: [BoundScope]

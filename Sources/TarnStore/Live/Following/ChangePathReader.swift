@@ -177,7 +177,7 @@ final class ChangePathReader {
     let place = SequencePlace(classID: object.classID, key: object.key, column: column.id)
     var found: [(CollectionID, CollectionKind, [Spot])] = []
     for id in scripts {
-      guard let there = known[id], try move.past.sequence(at: place.nested(id)) != nil else {
+      guard let there = known[id], try move.pastRows().stored(at: place.nested(id)) != nil else {
         continue
       }
       found.append((id, there.kind, there.spots))
@@ -222,7 +222,7 @@ final class ChangePathReader {
     let name = OriginsName(target: target, id: id, column: column)
     if let known = originMoves[name] { return known }
     let model = BacklinksModel(to: target, from: id, column, move.rows.schema)
-    let keys = try move.past.origins(of: target, in: id, through: column)
+    let keys = try move.pastRows().origins(of: target, in: id, through: column)
     var content = BacklinksModel.Content(isOwnerGone: false, keys: keys)
     let made = try model.advance(&content, over: move)
     originMoves[name] = made

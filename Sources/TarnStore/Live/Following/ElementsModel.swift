@@ -61,7 +61,7 @@ package struct ElementsModel: LiveModel {
 
   // MARK: - Evaluating
 
-  package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+  package func evaluate(_ rows: Rows) throws(StorageError) -> Content {
     var content = Content()
     if case .objects = origin {
       content.rows = try query.evaluateStages(rows)
@@ -75,7 +75,7 @@ package struct ElementsModel: LiveModel {
   }
 
   /// Nil if the owner is deleted.
-  private func elements(_ rows: StoreRows) throws(StorageError) -> [ObjectKey?]? {
+  private func elements(_ rows: Rows) throws(StorageError) -> [ObjectKey?]? {
     switch origin {
     case .objects: return []
     case .sequence(let place):
@@ -94,20 +94,20 @@ package struct ElementsModel: LiveModel {
   }
 
   package func elements(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveElements {
     .rows(.elements(content))
   }
 
   package func baseline(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveBaseline {
     .count(content.rows.count)
   }
 
   // MARK: - Costs
 
-  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost {
+  package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {
     switch origin {
     case .objects: LiveCost(scanned: try rows.count(of: query.classID))
     case .sequence(let place): .readingElements(try rows.elementCount(of: place))
@@ -233,7 +233,7 @@ package struct ElementsModel: LiveModel {
   }
 
   /// The same with the groups of equal rows for distinct results, for rows that were read again.
-  private func group(_ content: inout Content, _ rows: StoreRows) throws(StorageError) {
+  private func group(_ content: inout Content, _ rows: Rows) throws(StorageError) {
     guard query.stages.count == 1 else { return }
     let elements = origin == .objects ? nil : content.elements
     keep(&content)
@@ -305,7 +305,7 @@ package struct ElementsModel: LiveModel {
 
   /// The change of rows over `changes` that were not followed.
   func difference(
-    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
+    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: Rows,
     seen scope: BoundScope
   ) throws(StorageError) -> IndexChanges {
     let keys = Set(old.rows.keys + new.rows.keys)

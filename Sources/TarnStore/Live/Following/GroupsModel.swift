@@ -61,14 +61,14 @@ package struct GroupsModel: LiveModel {
 
   // MARK: - Content
 
-  package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+  package func evaluate(_ rows: Rows) throws(StorageError) -> Content {
     let content = try results?.evaluate(rows)
     return try evaluate(content, rows)
   }
 
   /// - Parameter content: the grouped rows; nil for those of a query over a class.
   private func evaluate(
-    _ content: ResultRows?, _ rows: StoreRows
+    _ content: ResultRows?, _ rows: Rows
   ) throws(StorageError) -> Content {
     let table: GroupTable
     if let content {
@@ -82,7 +82,7 @@ package struct GroupsModel: LiveModel {
   }
 
   package func follow(
-    _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
+    _ content: inout Content, over changes: ChangeSet, to rows: Rows
   ) throws(StorageError) {
     guard isConcerned(by: changes) else { return }
     // The former state is known only if the move begins at the start of an open write. An open
@@ -96,13 +96,13 @@ package struct GroupsModel: LiveModel {
   }
 
   package func elements(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveElements {
     .positions(content.table.count)
   }
 
   package func baseline(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveBaseline {
     .derived(.count(content.table.count), content.table)
   }
@@ -152,7 +152,7 @@ package struct GroupsModel: LiveModel {
 
   // MARK: - Costs
 
-  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost {
+  package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {
     guard let results else { return try ResultModel.query(groups.query).cost(ofEvaluating: rows) }
     return try results.cost(ofEvaluating: rows)
   }
@@ -216,7 +216,7 @@ extension GroupQuery {
     if touched.isEmpty { return shares }
     // Reading a row in two states takes as long as scanning some hundred.
     if touched.count > 1000, try touched.count > rows.count(of: query.classID) / 100 { return nil }
-    let past = try move.past.rows()
+    let past = try move.pastRows()
     if touched.count > 16 {
       rows.expect(lookups: touched.count, in: query.classID)
       past.expect(lookups: touched.count, in: query.classID)
@@ -233,7 +233,7 @@ extension GroupQuery {
   fileprivate func shares(
     from old: ResultRows, to new: ResultRows, _ moves: IndexChanges, over move: LiveMove
   ) throws(StorageError) -> GroupDeltas {
-    let past = try move.past.rows()
+    let past = try move.pastRows()
     var shares = GroupDeltas()
     for position in moves.deletions + moves.modifications {
       let key = old.key(at: position)

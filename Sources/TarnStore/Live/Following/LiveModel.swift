@@ -28,16 +28,16 @@ package protocol LiveModel: Sendable {
   /// False if `changes` cannot change the content.
   func isConcerned(by changes: ChangeSet) -> Bool
 
-  func evaluate(_ rows: StoreRows) throws(StorageError) -> Content
+  func evaluate(_ rows: Rows) throws(StorageError) -> Content
 
   /// The same for content without observers, which may need less.
-  func evaluateForReading(_ rows: StoreRows) throws(StorageError) -> Content
+  func evaluateForReading(_ rows: Rows) throws(StorageError) -> Content
   /// True if a step can begin from the content; otherwise it must first be evaluated in full.
   func canFollow(_ content: Content) -> Bool
 
   /// Updates content over changes that are not reported.
   func follow(
-    _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
+    _ content: inout Content, over changes: ChangeSet, to rows: Rows
   ) throws(StorageError)
 
   /// Updates content to the end of a move.
@@ -57,16 +57,16 @@ package protocol LiveModel: Sendable {
   func isQuiet(_ step: Step) -> Bool
 
   /// The elements of content, read in `rows`.
-  func elements(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveElements
+  func elements(_ content: Content, _ rows: Rows) throws(StorageError) -> LiveElements
 
   /// The content after a change, if the change contains it; otherwise nil.
   func content(after change: LiveChange) -> Content?
 
   /// The content of an observer's first call inside a write.
-  func baseline(_ content: Content, _ rows: StoreRows) throws(StorageError) -> LiveBaseline
+  func baseline(_ content: Content, _ rows: Rows) throws(StorageError) -> LiveBaseline
 
   /// The approximate cost of `evaluate`.
-  func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost
+  func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost
 
   /// The same for `step`, without reading anything.
   func cost(
@@ -105,14 +105,14 @@ extension LiveModel {
 
   package func content(after change: LiveChange) -> Content? { nil }
 
-  package func evaluateForReading(_ rows: StoreRows) throws(StorageError) -> Content {
+  package func evaluateForReading(_ rows: Rows) throws(StorageError) -> Content {
     try evaluate(rows)
   }
 
   package func canFollow(_ content: Content) -> Bool { true }
 
   package func follow(
-    _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
+    _ content: inout Content, over changes: ChangeSet, to rows: Rows
   ) throws(StorageError) {
     if isConcerned(by: changes) { content = try evaluate(rows) }
   }
@@ -133,60 +133,20 @@ extension LiveModel {
 package struct LiveMove {
   package let changes: ChangeSet
   /// The rows at the end of the move.
-  package let rows: StoreRows
-  /// The state at its start.
-  package let past: PastStateReader
+  package let rows: Rows
+  /// The state at its start; nil if no model involved reads it.
+  package let past: PastState?
 
-  /// - Parameter past: nil if no model involved reads it.
-  package init(_ changes: ChangeSet, from past: PastState?, to rows: StoreRows) {
+  package init(_ changes: ChangeSet, from past: PastState?, to rows: Rows) {
     self.changes = changes
     self.rows = rows
-    self.past = PastStateReader(past)
-  }
-}
-
-/// A past state, such as the one before a move. It is opened only when it is read.
-package final class PastStateReader {
-  package let state: PastState?
-  private var known: StoreRows?
-
-  package init(_ state: PastState?) { self.state = state }
-
-  func sequence(at place: SequencePlace) throws(StorageError) -> StoredSequence? {
-    try rows().stored(at: place)
+    self.past = past
   }
 
-  /// The objects that linked to one in that state, each as often as it did.
-  func origins(
-    of target: ObjectRef, in id: ClassID, through column: ColumnID
-  ) throws(StorageError) -> [ObjectKey] {
-    try rows().origins(of: target, in: id, through: column)
-  }
-
-  /// The value at the end of a path from an object; null if a link on the path is nil, and for a
-  /// path to or through collections or backlinks.
-  package func value(
-    along path: ScopePath, from key: ObjectKey
-  ) throws(StorageError) -> Value {
-    guard let end = path.dependencies.last, end.origin == nil else { return .null }
-    let rows = try rows()
-    var key = key
-    for link in end.links {
-      guard !link.isBackwards,
-        case .link(let next) = try rows.plainValue(of: link.column, at: key, in: link.classID)
-      else { return .null }
-      key = next
-    }
-    return try rows.plainValue(of: end.column, at: key, in: end.classID)
-  }
-
-  /// The rows of that state. Traps if the move does not have it.
-  func rows() throws(StorageError) -> StoreRows {
-    if let known { return known }
-    guard let state else { trap("internal error: the state before a move was released") }
-    let made = try state.rows()
-    known = made
-    return made
+  /// The rows at its start. Traps if the move does not have them.
+  package func pastRows() throws(StorageError) -> Rows {
+    guard let past else { trap("internal error: the state before a move was released") }
+    return try past.rows()
   }
 }
 
@@ -243,7 +203,7 @@ package enum LiveElements {
 
 extension LiveModel where Content == ResultRows {
   package func elements(
-    _ content: ResultRows, _ rows: StoreRows
+    _ content: ResultRows, _ rows: Rows
   ) throws(StorageError) -> LiveElements {
     .rows(content)
   }

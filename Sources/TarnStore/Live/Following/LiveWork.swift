@@ -72,7 +72,7 @@ package final class LiveWork: Sendable {
     do throws(StorageError) {
       let move = LiveMove(
         try mergedChanges(), from: past.map { .version($0) },
-        to: StoreRows(try SnapshotReader(snapshot)))
+        to: Rows(try SnapshotReader(snapshot)))
       var answers: [WorkResult] = []
       answers.reserveCapacity(items.count)
       for item in items {

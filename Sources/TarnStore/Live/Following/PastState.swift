@@ -1,14 +1,49 @@
-/// A former state of an instance, or one between two commits of one transaction.
-package enum PastState {
-  case version(Snapshot)
-  case between(GroupedCommitState)
+/// A former state of an instance, or one between two commits of one transaction. It is opened only
+/// when it is read, on one thread at a time.
+package final class PastState {
+  fileprivate enum Form {
+    case version(Snapshot)
+    case between(GroupedCommitState)
+  }
+
+  fileprivate let form: Form
+  private var known: Rows?
+
+  private init(_ form: Form) { self.form = form }
+
+  package static func version(_ snapshot: Snapshot) -> PastState { PastState(.version(snapshot)) }
+  package static func between(_ state: GroupedCommitState) -> PastState {
+    PastState(.between(state))
+  }
 
   /// The rows of that state.
-  package func rows() throws(StorageError) -> StoreRows {
-    switch self {
-    case .version(let snapshot): StoreRows(try SnapshotReader(snapshot))
-    case .between(let between): between.rows
+  package func rows() throws(StorageError) -> Rows {
+    if let known { return known }
+    let made =
+      switch form {
+      case .version(let snapshot): Rows(try SnapshotReader(snapshot))
+      case .between(let between): between.rows
+      }
+    known = made
+    return made
+  }
+}
+
+extension Rows {
+  /// The value at the end of a path from an object; null if a link on the path is nil, and for a
+  /// path to or through collections or backlinks.
+  package func value(
+    along path: ScopePath, from key: ObjectKey
+  ) throws(StorageError) -> Value {
+    guard let end = path.dependencies.last, end.origin == nil else { return .null }
+    var key = key
+    for link in end.links {
+      guard !link.isBackwards,
+        case .link(let next) = try plainValue(of: link.column, at: key, in: link.classID)
+      else { return .null }
+      key = next
     }
+    return try plainValue(of: end.column, at: key, in: end.classID)
   }
 }
 
@@ -29,7 +64,7 @@ package final class GroupedCommitState {
       since: session.recorder.position, from: session.base.version, to: version)
   }
 
-  package var rows: StoreRows { StoreRows(session.reader, session) }
+  package var rows: Rows { Rows(session.reader, session) }
   package var position: ChangeRecorder.Position { session.recorder.position }
 
   /// The changes from an earlier version to this state.
@@ -63,7 +98,7 @@ extension ChangeLog {
   static func changes(
     from past: PastState, to later: PastState
   ) throws(StorageError) -> ChangeSet {
-    switch (past, later) {
+    switch (past.form, later.form) {
     case (.version(let old), .version(let new)): try changes(from: old, to: new)
     case (.version(let old), .between(let new)): try new.changes(since: old)
     case (.between(let old), .version(let new)): try old.changes(upTo: new)

@@ -52,7 +52,7 @@ package enum ResultModel: LiveModel {
 
   // MARK: - Content
 
-  package func evaluate(_ rows: StoreRows) throws(StorageError) -> ResultRows {
+  package func evaluate(_ rows: Rows) throws(StorageError) -> ResultRows {
     switch self {
     case .query(let query): .root(try query.evaluate(rows))
     case .elements(let model): .elements(try model.evaluate(rows))
@@ -61,7 +61,7 @@ package enum ResultModel: LiveModel {
     }
   }
 
-  package func evaluateForReading(_ rows: StoreRows) throws(StorageError) -> ResultRows {
+  package func evaluateForReading(_ rows: Rows) throws(StorageError) -> ResultRows {
     guard case .window(let model) = self else { return try evaluate(rows) }
     return .window(try model.evaluateForReading(rows))
   }
@@ -71,7 +71,7 @@ package enum ResultModel: LiveModel {
   }
 
   package func follow(
-    _ content: inout ResultRows, over changes: ChangeSet, to rows: StoreRows
+    _ content: inout ResultRows, over changes: ChangeSet, to rows: Rows
   ) throws(StorageError) {
     guard isConcerned(by: changes) else { return }
     switch (self, content) {
@@ -146,14 +146,14 @@ package enum ResultModel: LiveModel {
   }
 
   package func baseline(
-    _ content: ResultRows, _ rows: StoreRows
+    _ content: ResultRows, _ rows: Rows
   ) throws(StorageError) -> LiveBaseline {
     if case .root(let root) = content { .rows(root) } else { .count(content.count) }
   }
 
   /// The change of rows over `changes` that were not followed.
   package func difference(
-    _ old: ResultRows, _ new: ResultRows, over changes: ChangeSet, _ rows: StoreRows,
+    _ old: ResultRows, _ new: ResultRows, over changes: ChangeSet, _ rows: Rows,
     seen scope: BoundScope
   ) throws(StorageError) -> IndexChanges {
     switch (self, old, new) {
@@ -175,7 +175,7 @@ package enum ResultModel: LiveModel {
 
   // MARK: - Costs
 
-  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost {
+  package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {
     switch self {
     case .query(let query):
       let plan = try query.plan(rows)
@@ -235,7 +235,7 @@ package enum ResultModel: LiveModel {
 
 extension ResultModel {
   /// How the rows are found and maintained, one line per step.
-  package func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
+  package func explanation(_ rows: Rows) throws(StorageError) -> [String] {
     switch self {
     case .query(let query):
       try query.explanation(rows) + ["keep: each commit changes the rows that it touches"]

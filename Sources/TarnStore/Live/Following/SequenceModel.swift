@@ -36,7 +36,7 @@ package struct SequenceModel: LiveModel {
     changes.schemaChanged || changes.contains(place.classID)
   }
 
-  package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+  package func evaluate(_ rows: Rows) throws(StorageError) -> Content {
     let sequence = try rows.sequence(at: place)
     return Content(
       isOwnerGone: sequence == nil, count: sequence?.count ?? 0,
@@ -44,13 +44,13 @@ package struct SequenceModel: LiveModel {
   }
 
   package func elements(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveElements {
     .sequence(try rows.stored(at: place))
   }
 
   package func baseline(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveBaseline {
     guard kind == .map else { return .count(content.count) }
     var keys: [String] = []
@@ -61,7 +61,7 @@ package struct SequenceModel: LiveModel {
     return .keys(keys)
   }
 
-  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost { .none }
+  package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost { .none }
 
   package func cost(
     ofFollowing changes: ChangeSet, from content: Content, seen scopes: [BoundScope]
@@ -104,7 +104,7 @@ package struct SequenceModel: LiveModel {
     guard !isOwnerDeleted(by: changes), let now = try move.rows.stored(at: place) else {
       content.isOwnerGone = true
       content.count = 0
-      let old = try move.past.sequence(at: place)
+      let old = try move.pastRows().stored(at: place)
       let script = EditScript.replacingAll(oldCount: old?.count ?? 0, newCount: 0)
       return Step(script: script, old: old, now: nil)
     }
@@ -113,7 +113,7 @@ package struct SequenceModel: LiveModel {
     guard script != nil || changes.schemaChanged else {
       return Step(script: nil, old: nil, now: now)
     }
-    let old = try move.past.sequence(at: place)
+    let old = try move.pastRows().stored(at: place)
     content.finder.forget()
     return Step(script: try checked(script, from: old, to: now, changes), old: old, now: now)
   }

@@ -46,7 +46,7 @@ package struct ValuesModel: LiveModel {
 
   // MARK: - Evaluating
 
-  package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+  package func evaluate(_ rows: Rows) throws(StorageError) -> Content {
     guard let sequence = try rows.sequence(at: place) else {
       var content = Content()
       content.isOwnerGone = true
@@ -69,18 +69,18 @@ package struct ValuesModel: LiveModel {
   }
 
   package func elements(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveElements {
     .rows(.values(content))
   }
 
   package func baseline(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveBaseline {
     .count(content.rows.values.count)
   }
 
-  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost {
+  package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {
     LiveCost(scanned: try rows.elementCount(of: place))
   }
 
@@ -144,7 +144,7 @@ package struct ValuesModel: LiveModel {
 
   /// The change of rows over `changes` that were not followed.
   func difference(
-    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
+    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: Rows,
     seen scope: BoundScope
   ) throws(StorageError) -> IndexChanges {
     let touched = try touchedPositions(changes, rows, new.rows, scope)
@@ -153,7 +153,7 @@ package struct ValuesModel: LiveModel {
 
   /// The positions of elements that are changed objects, or other objects under their keys.
   private func touchedPositions(
-    _ changes: ChangeSet, _ rows: StoreRows, _ content: ValueRows, _ scope: BoundScope
+    _ changes: ChangeSet, _ rows: Rows, _ content: ValueRows, _ scope: BoundScope
   ) throws(StorageError) -> KeySet {
     guard !elementClasses.isEmpty, !changes.classes.isEmpty else { return KeySet() }
     let observed = ObservedObjects(count: content.values.count) { content.objects }

@@ -47,7 +47,7 @@ package struct WindowModel: LiveModel {
     Content(rows: .whole(whole), window: window)
   }
 
-  package func evaluateForReading(_ rows: StoreRows) throws(StorageError) -> Content {
+  package func evaluateForReading(_ rows: Rows) throws(StorageError) -> Content {
     guard let query = queryForReading, let first = try query.first(window.upperBound, rows) else {
       return try evaluate(rows)
     }
@@ -62,12 +62,12 @@ package struct WindowModel: LiveModel {
 
   package func canFollow(_ content: Content) -> Bool { content.isOfWhole }
 
-  package func evaluate(_ rows: StoreRows) throws(StorageError) -> Content {
+  package func evaluate(_ rows: Rows) throws(StorageError) -> Content {
     content(of: try whole.evaluate(rows))
   }
 
   package func follow(
-    _ content: inout Content, over changes: ChangeSet, to rows: StoreRows
+    _ content: inout Content, over changes: ChangeSet, to rows: Rows
   ) throws(StorageError) {
     if content.isOfWhole {
       try whole.follow(&content.whole, over: changes, to: rows)
@@ -78,13 +78,13 @@ package struct WindowModel: LiveModel {
   }
 
   package func elements(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveElements {
     .rows(.window(content))
   }
 
   package func baseline(
-    _ content: Content, _ rows: StoreRows
+    _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveBaseline {
     .count(content.count)
   }
@@ -125,7 +125,7 @@ package struct WindowModel: LiveModel {
 
   /// The change of rows over `changes` that were not followed.
   func difference(
-    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: StoreRows,
+    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: Rows,
     seen scope: BoundScope
   ) throws(StorageError) -> IndexChanges {
     let all = try whole.difference(old.whole, new.whole, over: changes, rows, seen: scope)
@@ -134,7 +134,7 @@ package struct WindowModel: LiveModel {
   }
 
   /// Which of all rows are shown, and how they are found without observers.
-  func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
+  func explanation(_ rows: Rows) throws(StorageError) -> [String] {
     if window.isEmpty { return ["show: none"] }
     let last = window.upperBound == .max ? "on" : "to \(window.upperBound - 1)"
     let shown = "show: in this order, positions \(window.lowerBound) \(last)"
@@ -144,7 +144,7 @@ package struct WindowModel: LiveModel {
 
   // MARK: - Costs
 
-  package func cost(ofEvaluating rows: StoreRows) throws(StorageError) -> LiveCost {
+  package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {
     try whole.cost(ofEvaluating: rows)
   }
 

@@ -92,12 +92,12 @@ package final class GroupQuery: Sendable {
   // MARK: - Evaluating
 
   /// The groups of all rows that the query finds.
-  package func evaluate(_ rows: StoreRows) throws(StorageError) -> GroupTable {
+  package func evaluate(_ rows: Rows) throws(StorageError) -> GroupTable {
     try table(rows, isOnce: false)
   }
 
   /// The groups of these objects, which may repeat.
-  func evaluate(_ keys: [ObjectKey], _ rows: StoreRows) throws(StorageError) -> GroupTable {
+  func evaluate(_ keys: [ObjectKey], _ rows: Rows) throws(StorageError) -> GroupTable {
     try table(keys, rows, isOnce: false)
   }
 
@@ -106,13 +106,13 @@ package final class GroupQuery: Sendable {
   ///
   /// - Parameter keys: the rows, which may repeat; nil for those that the query finds.
   package func values(
-    of keys: [ObjectKey]?, _ rows: StoreRows
+    of keys: [ObjectKey]?, _ rows: Rows
   ) throws(StorageError) -> [Value] {
     guard let keys else { return try table(rows, isOnce: true).values(at: 0) }
     return try table(keys, rows, isOnce: true).values(at: 0)
   }
 
-  private func table(_ rows: StoreRows, isOnce: Bool) throws(StorageError) -> GroupTable {
+  private func table(_ rows: Rows, isOnce: Bool) throws(StorageError) -> GroupTable {
     var scan = GroupScan(self, rows, isOnce: isOnce)
     try unsafe query.forEachMatch(
       try query.plan(rows), rows, reading: read,
@@ -122,7 +122,7 @@ package final class GroupQuery: Sendable {
   }
 
   private func table(
-    _ keys: [ObjectKey], _ rows: StoreRows, isOnce: Bool
+    _ keys: [ObjectKey], _ rows: Rows, isOnce: Bool
   ) throws(StorageError) -> GroupTable {
     var scan = GroupScan(self, rows, isOnce: isOnce)
     if keys.count > 16 { rows.expect(lookups: keys.count, in: query.classID) }
@@ -150,7 +150,7 @@ package final class GroupQuery: Sendable {
   ///
   /// - Parameter isTested: whether the object must match the condition.
   func share(
-    of key: ObjectKey, in rows: StoreRows, isTested: Bool
+    of key: ObjectKey, in rows: Rows, isTested: Bool
   ) throws(StorageError) -> Share? {
     let found = try rows.withRow(query.classID, key) {
       (row, slot) throws(StorageError) -> Share? in
@@ -163,8 +163,8 @@ package final class GroupQuery: Sendable {
   }
 
   /// The group of a row; null's group if a link on the path is nil.
-  func group<Rows: RowReading>(
-    of row: Rows, _ slot: Int, _ rows: StoreRows
+  func group<Cluster: RowReading>(
+    of row: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> GroupValue {
     guard let path else { return .null }
     if path.links.isEmpty { return try GroupValue(path, row, slot, rows) }

@@ -6,7 +6,7 @@
 /// would be checked at run time.
 @safe struct GroupScan {
   private let query: GroupQuery
-  private let rows: StoreRows
+  private let rows: Rows
   private var numbers = GroupNumbers()
   private var columns: [ScannedColumn]
   /// The number of rows of each group.
@@ -17,7 +17,7 @@
   private var groups: UnsafeMutablePointer<Int32> { unsafe scratch.fines }
 
   /// - Parameter isOnce: true if the groups are not updated later.
-  init(_ query: GroupQuery, _ rows: StoreRows, isOnce: Bool) {
+  init(_ query: GroupQuery, _ rows: Rows, isOnce: Bool) {
     self.query = query
     self.rows = rows
     columns = query.columns.map { ScannedColumn($0, isOnce: isOnce) }
@@ -48,7 +48,7 @@
   }
 
   /// Adds one row.
-  mutating func append<Rows: RowReading>(_ row: Rows, _ slot: Int) throws(StorageError) {
+  mutating func append<Cluster: RowReading>(_ row: Cluster, _ slot: Int) throws(StorageError) {
     let number = Int(numbers.number(of: try query.group(of: row, slot, rows)))
     makeRoom()
     counts[number] += 1

@@ -3,11 +3,11 @@
 /// comparison reads only one row. Allocates only for values outside of clusters.
 ///
 /// Used on one thread, for one version.
-package struct OrderComparator<Source: RowSource> {
+package struct OrderComparator {
   package let order: ResolvedOrder
-  let source: Source
+  let source: Rows
 
-  package init(_ order: ResolvedOrder, source: Source) {
+  package init(_ order: ResolvedOrder, source: Rows) {
     self.order = order
     self.source = source
   }
@@ -126,7 +126,7 @@ package struct OrderComparator<Source: RowSource> {
   /// Calls `body` with the row that has a path's column; nil if a link on the path is nil.
   private func target<R>(
     _ key: ObjectKey, _ path: ColumnPath,
-    _ body: (Source.Rows, Int) throws(StorageError) -> R
+    _ body: (RowCluster, Int) throws(StorageError) -> R
   ) throws(StorageError) -> R? {
     try row(key) { (rows, slot) throws(StorageError) -> R? in
       if path.links.isEmpty { return try body(rows, slot) }
@@ -135,7 +135,7 @@ package struct OrderComparator<Source: RowSource> {
   }
 
   private func row<R>(
-    _ key: ObjectKey, _ body: (Source.Rows, Int) throws(StorageError) -> R
+    _ key: ObjectKey, _ body: (RowCluster, Int) throws(StorageError) -> R
   ) throws(StorageError) -> R {
     if let result = try source.withRow(order.classID, key, body) { return result }
     throw StorageError(

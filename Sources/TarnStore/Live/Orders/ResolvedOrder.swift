@@ -81,34 +81,34 @@ package struct ResolvedOrder: Hashable, Sendable {
   }
 }
 
-extension RowSource {
+extension Rows {
   /// The prefix of a row's value for a term, inverted for a descending one.
-  func orderPrefix<Rows: RowReading>(
-    _ rows: Rows, _ slot: Int, _ term: ResolvedOrder.Term
+  func orderPrefix<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, _ term: ResolvedOrder.Term
   ) throws(StorageError) -> OrderPrefix {
     let prefix: OrderPrefix
     if term.path.links.isEmpty {
-      prefix = try valuePrefix(rows, slot, term)
+      prefix = try valuePrefix(cluster, slot, term)
     } else {
-      let found = try withTarget(rows, slot, term.path.links, from: 0) {
-        (rows, slot) throws(StorageError) in try valuePrefix(rows, slot, term)
+      let found = try withTarget(cluster, slot, term.path.links, from: 0) {
+        (cluster, slot) throws(StorageError) in try valuePrefix(cluster, slot, term)
       }
       prefix = found ?? .broken
     }
     return prefix.reversed(if: !term.isAscending)
   }
 
-  private func valuePrefix<Rows: RowReading>(
-    _ rows: Rows, _ slot: Int, _ term: ResolvedOrder.Term
+  private func valuePrefix<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, _ term: ResolvedOrder.Term
   ) throws(StorageError) -> OrderPrefix {
     let path = term.path
     if path.type == .any {
-      return OrderPrefix(ofAny: try anyValue(rows, slot, path.classID, path.column))
+      return OrderPrefix(ofAny: try anyValue(cluster, slot, path.classID, path.column))
     }
     guard path.type == .string || path.type == .data else {
-      return OrderPrefix(rows.scalar(path, slot), mayBeNull: path.mayBeNull)
+      return OrderPrefix(cluster.scalar(path, slot), mayBeNull: path.mayBeNull)
     }
-    return try unsafe withText(rows, slot, path) { bytes in
+    return try unsafe withText(cluster, slot, path) { bytes in
       guard let bytes = unsafe bytes else { return .null }
       if let collator = term.collator { return unsafe OrderPrefix(collator.key(of: bytes)) }
       return unsafe OrderPrefix(bytes)

@@ -7,9 +7,9 @@
 ///
 /// Needs about 20 to 50 bytes per row, most of them while sorting. Used on one thread, for one
 /// version; at most 2^32 - 1 rows.
-@safe package final class SortBuffer<Source: RowSource> {
+@safe package final class SortBuffer {
   package let order: ResolvedOrder
-  let source: Source
+  let source: Rows
   /// The rows in the order of `append`.
   var keys: [Int64] = []
   /// One for each term.
@@ -18,7 +18,7 @@
   /// Whether the keys were appended in ascending order so far.
   private var isAscending = true
 
-  package init(_ order: ResolvedOrder, source: Source) {
+  package init(_ order: ResolvedOrder, source: Rows) {
     self.order = order
     self.source = source
     columns = order.terms.map(SortColumn.init)
@@ -47,11 +47,11 @@
   }
 
   /// Appends one row, stored or under edit.
-  package func append<Rows: RowReading>(_ rows: Rows, _ slot: Int) throws(StorageError) {
+  package func append<Cluster: RowReading>(_ cluster: Cluster, _ slot: Int) throws(StorageError) {
     for index in columns.indices {
-      columns[index].append(try source.orderPrefix(rows, slot, order.terms[index]))
+      columns[index].append(try source.orderPrefix(cluster, slot, order.terms[index]))
     }
-    append(rows.key(at: slot).rawValue)
+    append(cluster.key(at: slot).rawValue)
   }
 
   private func append(_ key: Int64) {
@@ -182,16 +182,16 @@ struct SortColumn {
 }
 
 /// Sorts the rows of a `SortBuffer` once all were appended.
-@safe private struct Sorter<Source: RowSource> {
+@safe private struct Sorter {
   let rows: UnsafeMutablePointer<UInt32>
   let keys: [Int64]
   let columns: [SortColumn]
-  let comparator: OrderComparator<Source>
+  let comparator: OrderComparator
   var radix: SortRadix
 
   init(
     rows: UnsafeMutablePointer<UInt32>, keys: [Int64], columns: [SortColumn],
-    comparator: OrderComparator<Source>
+    comparator: OrderComparator
   ) {
     unsafe self.rows = unsafe rows
     self.keys = keys

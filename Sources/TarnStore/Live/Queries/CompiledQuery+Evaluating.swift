@@ -3,7 +3,7 @@ extension CompiledQuery {
   ///
   /// Without a condition their number is the one in the class's record, or the file is damaged: the
   /// number is returned without reading the rows until they are needed.
-  package func evaluate(_ rows: StoreRows) throws(StorageError) -> OrderedRoot {
+  package func evaluate(_ rows: Rows) throws(StorageError) -> OrderedRoot {
     let root = try evaluated(by: order, rows)
     if isUnfiltered, try rows.count(of: classID) != root.count {
       throw StorageError(
@@ -16,7 +16,7 @@ extension CompiledQuery {
 
   /// The rows that match, in an order.
   func evaluated(
-    by order: ResolvedOrder, _ rows: StoreRows
+    by order: ResolvedOrder, _ rows: Rows
   ) throws(StorageError) -> OrderedRoot {
     let plan = try plan(rows)
     if order.terms.isEmpty { return try keyed(plan, rows) }
@@ -35,7 +35,7 @@ extension CompiledQuery {
   }
 
   /// The rows that match, in the order of their keys.
-  func keyed(_ plan: QueryPlan, _ rows: StoreRows) throws(StorageError) -> OrderedRoot {
+  func keyed(_ plan: QueryPlan, _ rows: Rows) throws(StorageError) -> OrderedRoot {
     if case .candidates(let leaves) = plan.access {
       let candidates = try rows.keys(of: leaves, in: classID)
       if plan.isExact { return OrderedRoot(keyed: KeySet(candidates)) }
@@ -56,9 +56,9 @@ extension CompiledQuery {
   ///
   /// - Parameter paths: the columns that are read of the matches.
   func forEachMatch(
-    _ plan: QueryPlan, _ rows: StoreRows, reading paths: [ColumnPath] = [],
+    _ plan: QueryPlan, _ rows: Rows, reading paths: [ColumnPath] = [],
     cluster: (ClusterImage, UnsafePointer<UInt64>) throws(StorageError) -> Void,
-    row: (StoreRows.Rows, Int) throws(StorageError) -> Void
+    row: (RowCluster, Int) throws(StorageError) -> Void
   ) throws(StorageError) {
     switch plan.access {
     case .scan(let keys):
@@ -91,7 +91,7 @@ extension CompiledQuery {
   }
 }
 
-extension StoreRows {
+extension Rows {
   /// The rows that accesses lead to, each once, in the order of their keys.
   func keys(
     of leaves: [QueryPlan.Leaf], in id: ClassID

@@ -9,7 +9,7 @@ extension CompiledQuery {
   ///
   /// Nil if the order is that of the keys and the first keys have too few matches: all rows are
   /// then worth finding, because they can be updated incrementally.
-  func first(_ count: Int, _ rows: StoreRows) throws(StorageError) -> [ObjectKey]? {
+  func first(_ count: Int, _ rows: Rows) throws(StorageError) -> [ObjectKey]? {
     if isOrderedByKeys { return try firstByKey(count, rows) }
     if let keys = try firstByIndex(count, rows) { return keys }
     let buffer = SortBuffer(order, source: rows)
@@ -37,7 +37,7 @@ extension CompiledQuery {
 
   /// The first row if it is found quickly; `.some(nil)` if no row matches. Within a write that
   /// changed the class all rows are worth finding, because they can be updated incrementally.
-  func firstOnly(_ rows: StoreRows) throws(StorageError) -> ObjectKey?? {
+  func firstOnly(_ rows: Rows) throws(StorageError) -> ObjectKey?? {
     guard !rows.isEdited(classID) else { return nil }
     if !isOrderedByKeys { return try firstByIndex(1, rows).map(\.first) }
     // An access usually leads to few rows, which are found as quickly.
@@ -48,7 +48,7 @@ extension CompiledQuery {
 
   /// The keys to scan for the first rows; nil if an index or the primary key leads to them, or if a
   /// write has changed the class and the last rows are wanted.
-  private func keysToScan(_ rows: StoreRows) throws(StorageError) -> ClosedRange<ObjectKey>? {
+  private func keysToScan(_ rows: Rows) throws(StorageError) -> ClosedRange<ObjectKey>? {
     if orderIsThatOfKeysReversed, rows.isEdited(classID) { return nil }
     guard case .scan(let keys) = try plan(rows).access else { return nil }
     return keys
@@ -56,7 +56,7 @@ extension CompiledQuery {
 
   /// Nil if the rows with the first keys have too few matches.
   private func firstByKey(
-    _ count: Int, _ rows: StoreRows
+    _ count: Int, _ rows: Rows
   ) throws(StorageError) -> [ObjectKey]? {
     guard let range = try keysToScan(rows) else { return nil }
     let isReversed = orderIsThatOfKeysReversed
@@ -83,7 +83,7 @@ extension CompiledQuery {
 
   /// Nil if no index has the order, if it has a truncated value, or if it leads to too few matches.
   private func firstByIndex(
-    _ count: Int, _ rows: StoreRows
+    _ count: Int, _ rows: Rows
   ) throws(StorageError) -> [ObjectKey]? {
     guard let way = try wayOfFirst(rows) else { return nil }
     var first = FirstOfIndex(
@@ -95,7 +95,7 @@ extension CompiledQuery {
   /// The index that has the order, unless other indexes lead to few rows; and the maximum number of
   /// rows to test, nil if its entries are exactly the matches. Nil to read all rows.
   private func wayOfFirst(
-    _ rows: StoreRows
+    _ rows: Rows
   ) throws(StorageError) -> (entries: IndexEntries, testsMost: Int?)? {
     guard !rows.isEdited(classID) else { return nil }
     if let entries = orderedEntries(by: order, .scan(QueryPlan.everyKey), rows) {
@@ -111,7 +111,7 @@ extension CompiledQuery {
 
   /// How that many first rows are found if no others are read; nil if all rows are found as for the
   /// whole results.
-  func explanation(ofFirst count: Int, _ rows: StoreRows) throws(StorageError) -> String? {
+  func explanation(ofFirst count: Int, _ rows: Rows) throws(StorageError) -> String? {
     if isOrderedByKeys {
       guard try keysToScan(rows) != nil else { return nil }
       let end = orderIsThatOfKeysReversed ? "last" : "first"

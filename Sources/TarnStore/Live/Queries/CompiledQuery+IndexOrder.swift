@@ -2,7 +2,7 @@
 extension CompiledQuery {
   /// The rows in an order, if the entries of an index are exactly the matches, in that order.
   func walkingIndex(
-    in order: ResolvedOrder, _ plan: QueryPlan, _ rows: StoreRows
+    in order: ResolvedOrder, _ plan: QueryPlan, _ rows: Rows
   ) throws(StorageError) -> OrderedRoot? {
     guard !rows.isEdited(classID), let entries = orderedEntries(by: order, plan.access, rows) else {
       return nil
@@ -21,7 +21,7 @@ extension CompiledQuery {
   /// The entries of the index over the sorted property, if they are exactly the matches; without
   /// those of an open write.
   func orderedEntries(
-    by order: ResolvedOrder, _ access: QueryPlan.Access, _ rows: StoreRows
+    by order: ResolvedOrder, _ access: QueryPlan.Access, _ rows: Rows
   ) -> IndexEntries? {
     guard let column = indexedColumn(of: order), rows.hasIndexes else { return nil }
     let index = PackedIndex(classID, column)
@@ -44,7 +44,7 @@ extension CompiledQuery {
   /// The first row in the query's order, or the last: found without the others if an index has the
   /// order, the first one also if the order is that of the keys. `.some(nil)` if no row matches,
   /// nil if all rows are needed to find it, or are worth finding.
-  package func end(isLast: Bool, _ rows: StoreRows) throws(StorageError) -> ObjectKey?? {
+  package func end(isLast: Bool, _ rows: Rows) throws(StorageError) -> ObjectKey?? {
     if isUnfiltered, order.terms.isEmpty || orderIsThatOfKeysReversed {
       return .some(try rows.end(of: classID, isLast: isLast == order.terms.isEmpty))
     }

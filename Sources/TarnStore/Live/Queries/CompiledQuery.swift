@@ -142,7 +142,7 @@ package final class CompiledQuery: Sendable {
 
   /// Updates the rows in `old` for `touched` rows, whose new state is in `rows`.
   func update(
-    _ old: OrderedRoot, _ touched: ChangedKeys, _ rows: StoreRows
+    _ old: OrderedRoot, _ touched: ChangedKeys, _ rows: Rows
   ) throws(StorageError) -> OrderedUpdate {
     // A scan passes about fifty rows in the time in which one row is read and sorted in.
     if touched.candidates.count > 1000,
@@ -155,7 +155,7 @@ package final class CompiledQuery: Sendable {
     let comparator = OrderComparator(order, source: rows)
     var removals: [ObjectKey] = []
     var staying: [ObjectKey] = []
-    var insertions: [OrderComparator<StoreRows>.SortKey] = []
+    var insertions: [OrderComparator.SortKey] = []
     var lookup = OrderedRoot.Lookup(old)
     for key in touched.candidates {
       let wasIn = lookup.contains(key)
@@ -178,10 +178,10 @@ package final class CompiledQuery: Sendable {
   /// prefixes in the root; only rows with the same prefix are read, as long as the prefix is not
   /// exact.
   private func insert(
-    _ insertions: inout [OrderComparator<StoreRows>.SortKey], _ removals: [ObjectKey],
-    in old: OrderedRoot, _ comparator: OrderComparator<StoreRows>
+    _ insertions: inout [OrderComparator.SortKey], _ removals: [ObjectKey],
+    in old: OrderedRoot, _ comparator: OrderComparator
   ) throws(StorageError) -> OrderedUpdate {
-    typealias SortKey = OrderComparator<StoreRows>.SortKey
+    typealias SortKey = OrderComparator.SortKey
     try mergeSort(&insertions) { (a, b) throws(StorageError) in try comparator.compare(a, b) < 0 }
     var latest = insertions.first
     func sortKey(of key: ObjectKey) throws(StorageError) -> SortKey {
@@ -201,7 +201,7 @@ package final class CompiledQuery: Sendable {
 
   /// The rows that may have been added, removed or moved.
   func touchedRows(
-    _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot
+    _ changes: ChangeSet, _ rows: Rows, among root: OrderedRoot
   ) throws(StorageError) -> ChangedKeys {
     var touched = ChangedKeys()
     if let own = changes[classID] {
@@ -224,7 +224,7 @@ package final class CompiledQuery: Sendable {
 
   /// The rows that may have begun or ceased to match since the changes, besides added and deleted
   /// ones.
-  func rowsInDoubt<Rows: LinkedRows>(
+  func rowsInDoubt(
     _ changes: ChangeSet, _ rows: Rows
   ) throws(StorageError) -> KeySet {
     var found = KeySet()
@@ -239,7 +239,7 @@ package final class CompiledQuery: Sendable {
   }
 
   /// The rows from which the dependency's links lead to a changed object.
-  private func rowsBefore<Rows: LinkedRows>(
+  private func rowsBefore(
     _ dependency: QueryDependency, _ changes: ChangeSet, _ rows: Rows
   ) throws(StorageError) -> KeySet {
     var keys = dependency.touchedKeys(in: changes)

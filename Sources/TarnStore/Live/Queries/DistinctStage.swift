@@ -44,24 +44,24 @@ struct DistinctStage: Sendable {
   var dependencies: [QueryDependency] { paths.flatMap(\.dependencies) + order.dependencies }
 
   /// The values that distinguish a row from others; nil for a dropped row.
-  func group<Rows: RowReading, Source: RowSource>(
-    of rows: Rows, _ slot: Int, _ source: Source
+  func group<Cluster: RowReading>(
+    of cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> [GroupValue]? {
     var values: [GroupValue] = []
     values.reserveCapacity(paths.count)
     for path in paths {
-      guard let value = try value(path, rows, slot, source) else { return nil }
+      guard let value = try value(path, cluster, slot, rows) else { return nil }
       values.append(value)
     }
     return values
   }
 
-  private func value<Rows: RowReading, Source: RowSource>(
-    _ path: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
+  private func value<Cluster: RowReading>(
+    _ path: ColumnPath, _ cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> GroupValue? {
-    if path.links.isEmpty { return try GroupValue(path, rows, slot, source) }
-    return try source.withTarget(rows, slot, path.links, from: 0) {
-      (rows, slot) throws(StorageError) in try GroupValue(path, rows, slot, source)
+    if path.links.isEmpty { return try GroupValue(path, cluster, slot, rows) }
+    return try rows.withTarget(cluster, slot, path.links, from: 0) {
+      (cluster, slot) throws(StorageError) in try GroupValue(path, cluster, slot, rows)
     }
   }
 }
@@ -74,19 +74,19 @@ enum GroupValue: Hashable {
   case any(AnyKey)
 
   /// The value of a row at the end of the path.
-  init<Rows: RowReading, Source: RowSource>(
-    _ path: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
+  init<Cluster: RowReading>(
+    _ path: ColumnPath, _ cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) {
     if path.type == .any {
-      let value = try source.anyValue(rows, slot, path.classID, path.column)
-      self = .any(AnyKey(value, of: rows.key(at: slot)))
+      let value = try rows.anyValue(cluster, slot, path.classID, path.column)
+      self = .any(AnyKey(value, of: cluster.key(at: slot)))
       return
     }
     guard path.type == .string || path.type == .data else {
-      self = .scalar(rows.scalar(path, slot))
+      self = .scalar(cluster.scalar(path, slot))
       return
     }
-    self = try unsafe source.withText(rows, slot, path) { bytes in
+    self = try unsafe rows.withText(cluster, slot, path) { bytes in
       guard let bytes = unsafe bytes else { return .scalar(.null) }
       return unsafe .bytes([UInt8](bytes))
     }
@@ -112,14 +112,14 @@ struct AnyKey: Hashable {
 
 extension CompiledQuery {
   /// All objects of the class that match, through every stage.
-  package func evaluateStages(_ rows: StoreRows) throws(StorageError) -> ElementRows {
+  package func evaluateStages(_ rows: Rows) throws(StorageError) -> ElementRows {
     let keys = try evaluate(rows).keys
     return try throughStages(ElementRows(keys, Array(keys.indices)), rows)
   }
 
   /// The rows that the stages after the order keep. Reads every row.
   func throughStages(
-    _ derived: ElementRows, _ rows: StoreRows
+    _ derived: ElementRows, _ rows: Rows
   ) throws(StorageError) -> ElementRows {
     var derived = derived
     for stage in stages { derived = try through(stage, derived, rows) }
@@ -127,7 +127,7 @@ extension CompiledQuery {
   }
 
   private func through(
-    _ stage: DistinctStage, _ derived: ElementRows, _ rows: StoreRows
+    _ stage: DistinctStage, _ derived: ElementRows, _ rows: Rows
   ) throws(StorageError) -> ElementRows {
     var seen: Set<[GroupValue]> = []
     var keys: [ObjectKey] = []

@@ -130,14 +130,14 @@ extension CompiledQuery {
   ///
   /// - Parameter source: the elements, nil for one that is not an object. All objects exist.
   package func evaluate(
-    _ source: [ObjectKey?], _ rows: StoreRows
+    _ source: [ObjectKey?], _ rows: Rows
   ) throws(StorageError) -> ElementRows {
     try throughStages(matching(source, by: order, rows), rows)
   }
 
   /// The objects of a sequence that match, in an order.
   func matching(
-    _ source: [ObjectKey?], by order: ResolvedOrder, _ rows: StoreRows
+    _ source: [ObjectKey?], by order: ResolvedOrder, _ rows: Rows
   ) throws(StorageError) -> ElementRows {
     var keys: [ObjectKey] = []
     var positions: [Int] = []

@@ -6,11 +6,11 @@ struct EndOfIndex {
   private let range: PackedIndexRange
   private let isAscending: Bool
   private let isLast: Bool
-  private let rows: StoreRows
+  private let rows: Rows
   private let edit: ClassEdit?
 
   /// - Parameter entries: one range of an index over one column.
-  init(_ entries: IndexEntries, isAscending: Bool, isLast: Bool, _ rows: StoreRows) {
+  init(_ entries: IndexEntries, isAscending: Bool, isLast: Bool, _ rows: Rows) {
     index = entries.index
     column = entries.columns[0]
     range = entries.ranges[0]

@@ -9,7 +9,7 @@ struct FirstOfIndex {
   private let predicate: ResolvedPredicate
   /// The maximum number of rows to test; nil if all entries match.
   private let testsMost: Int?
-  private let rows: StoreRows
+  private let rows: Rows
 
   private var found: [ObjectKey] = []
   private var tested = 0
@@ -17,7 +17,7 @@ struct FirstOfIndex {
   /// - Parameter entries: the entries of an index over one column, in ascending ranges.
   init(
     _ count: Int, of entries: IndexEntries, isAscending: Bool, testing predicate: ResolvedPredicate,
-    atMost testsMost: Int?, _ rows: StoreRows
+    atMost testsMost: Int?, _ rows: Rows
   ) {
     self.count = count
     self.entries = entries

@@ -60,7 +60,7 @@ extension CompiledQuery {
 
   /// The same with the groups of a query with one stage. Reads every element.
   func grouping(
-    _ kept: KeptRows, of elements: [ObjectKey?]?, _ rows: StoreRows
+    _ kept: KeptRows, of elements: [ObjectKey?]?, _ rows: Rows
   ) throws(StorageError) -> KeptRows {
     let order = groupOrder
     let names =
@@ -91,7 +91,7 @@ extension CompiledQuery {
   ///   - isReplaced: whether a key identifies another object than before.
   /// - Returns: nil if the step touched much, or the stored state is not sufficient.
   func advance(
-    _ old: KeptRows, to elements: ElementIndex?, _ touched: ChangedNames, _ rows: StoreRows,
+    _ old: KeptRows, to elements: ElementIndex?, _ touched: ChangedNames, _ rows: Rows,
     isReplaced: (ObjectKey) -> Bool
   ) throws(StorageError) -> (KeptRows, EditScript)? {
     let number = touched.gone.count + touched.candidates.count
@@ -110,11 +110,11 @@ extension CompiledQuery {
 
   fileprivate func update(
     _ root: OrderedRoot, removing: [ObjectKey], putting: [ObjectKey], by order: KeptOrder,
-    _ kept: KeptRows, _ rows: StoreRows
+    _ kept: KeptRows, _ rows: Rows
   ) throws(StorageError) -> OrderedRoot {
     let comparator = OrderComparator(order == .groups ? groupOrder : rowOrder, source: rows)
-    var latest: (name: ObjectKey, sortKey: OrderComparator<StoreRows>.SortKey)?
-    func sortKey(_ name: ObjectKey) throws(StorageError) -> OrderComparator<StoreRows>.SortKey {
+    var latest: (name: ObjectKey, sortKey: OrderComparator.SortKey)?
+    func sortKey(_ name: ObjectKey) throws(StorageError) -> OrderComparator.SortKey {
       if let latest, latest.name == name { return latest.sortKey }
       return try comparator.sortKey(of: kept.key(name))
     }
@@ -130,7 +130,7 @@ extension CompiledQuery {
 
   /// The values that identify an element's group; nil if it is in none.
   fileprivate func group(
-    of key: ObjectKey, _ rows: StoreRows
+    of key: ObjectKey, _ rows: Rows
   ) throws(StorageError) -> [GroupValue]? {
     let found = try rows.withRow(classID, key) { (row, slot) throws(StorageError) in
       try stages[0].group(of: row, slot, rows)
@@ -145,12 +145,12 @@ private enum KeptOrder { case groups, rows }
 private struct KeptStep {
   let query: CompiledQuery
   let old: KeptRows
-  let rows: StoreRows
+  let rows: Rows
   private(set) var result: KeptRows
   /// Names of elements that were not touched themselves and may have become rows, or ceased to be.
   private(set) var others = KeySet()
 
-  init(query: CompiledQuery, old: KeptRows, elements: ElementIndex?, rows: StoreRows) {
+  init(query: CompiledQuery, old: KeptRows, elements: ElementIndex?, rows: Rows) {
     self.query = query
     self.old = old
     self.rows = rows

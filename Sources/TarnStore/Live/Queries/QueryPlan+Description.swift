@@ -1,7 +1,7 @@
 /// Descriptions of plans, with the names of the schema.
 extension QueryPlan {
   /// How the rows are found.
-  package func description(of query: CompiledQuery, _ rows: StoreRows) throws(StorageError)
+  package func description(of query: CompiledQuery, _ rows: Rows) throws(StorageError)
     -> String
   {
     let schema = rows.schema[query.classID]
@@ -25,7 +25,7 @@ extension QueryPlan {
   }
 
   private func reason(
-    _ query: CompiledQuery, _ rows: StoreRows, _ schema: ClassSchema
+    _ query: CompiledQuery, _ rows: Rows, _ schema: ClassSchema
   ) -> String {
     if query.isUnfiltered { return "there is no condition" }
     guard let access = query.access?.access else {
@@ -84,7 +84,7 @@ extension QueryPlan.Leaf {
 extension CompiledQuery {
   /// How the query would be evaluated now, a line for each step: how rows are found, which tests
   /// they pass, how they are ordered, and which are dropped as equal.
-  package func explanation(_ rows: StoreRows) throws(StorageError) -> [String] {
+  package func explanation(_ rows: Rows) throws(StorageError) -> [String] {
     let plan = try plan(rows)
     let walked = rows.isEdited(classID) ? nil : orderedEntries(by: order, plan.access, rows)
     var lines: [String]

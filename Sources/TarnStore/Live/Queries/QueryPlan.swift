@@ -71,7 +71,7 @@ extension QueryPlan {
 
 extension CompiledQuery {
   /// Chooses how to find the rows.
-  func plan(_ rows: StoreRows) throws(StorageError) -> QueryPlan {
+  func plan(_ rows: Rows) throws(StorageError) -> QueryPlan {
     let total = try rows.count(of: classID)
     guard let option = access, rows.hasIndexes else { return scan(QueryPlan.everyKey, total) }
     var search = AccessSearch(rows: rows, classID: classID, total: total)
@@ -98,7 +98,7 @@ private struct AccessSearch {
     var cost: Int
   }
 
-  let rows: StoreRows
+  let rows: Rows
   let classID: ClassID
   /// The number of rows in the class.
   let total: Int
@@ -109,7 +109,7 @@ private struct AccessSearch {
   /// The range of keys that contains all rows, according to accesses that were not chosen.
   private(set) var keys = QueryPlan.everyKey
 
-  init(rows: StoreRows, classID: ClassID, total: Int) {
+  init(rows: Rows, classID: ClassID, total: Int) {
     self.rows = rows
     self.classID = classID
     self.total = total

@@ -104,7 +104,7 @@ extension CompiledQuery {
   ///   - old: the rows before.
   ///   - rows: the state after `changes`.
   package func move(
-    _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
+    _ old: OrderedRoot, over changes: ChangeSet, to rows: Rows
   ) throws(StorageError) -> Move {
     let touched = try touchedRows(changes, rows, among: old)
     return Move(try update(old, touched, rows), touched)
@@ -114,7 +114,7 @@ extension CompiledQuery {
   ///
   /// - Parameter others: rows whose shown data changed for a reason unknown to the query.
   package func step(
-    _ move: Move, over changes: ChangeSet, to rows: StoreRows, seen scope: BoundScope,
+    _ move: Move, over changes: ChangeSet, to rows: Rows, seen scope: BoundScope,
     modifying others: KeySet = KeySet()
   ) throws(StorageError) -> ResultStep? {
     var modified = try modifiedRows(changes, rows, among: move.before, scope)
@@ -124,7 +124,7 @@ extension CompiledQuery {
   }
 
   private func modifiedRows(
-    _ changes: ChangeSet, _ rows: StoreRows, among root: OrderedRoot, _ scope: BoundScope
+    _ changes: ChangeSet, _ rows: Rows, among root: OrderedRoot, _ scope: BoundScope
   ) throws(StorageError) -> KeySet {
     if let own = scope.concernedAlone(classID, by: changes) { return own }
     let observed = ObservedObjects(count: root.count) { [classID] in [classID: KeySet(root.keys)] }
@@ -133,7 +133,7 @@ extension CompiledQuery {
 
   /// The step of a migration, which may have changed any row.
   package func stepOverMigration(
-    from old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
+    from old: OrderedRoot, over changes: ChangeSet, to rows: Rows
   ) throws(StorageError) -> ResultStep {
     let root = try evaluate(rows)
     let before = KeySet(old.keys)
@@ -150,14 +150,14 @@ extension CompiledQuery {
 
   /// The rows after `changes`, which lead from those in `old` to the state in `rows`.
   package func advance(
-    _ old: OrderedRoot, over changes: ChangeSet, to rows: StoreRows
+    _ old: OrderedRoot, over changes: ChangeSet, to rows: Rows
   ) throws(StorageError) -> OrderedRoot {
     try update(old, touchedRows(changes, rows, among: old), rows).root
   }
 
   /// The difference that `changes` made between the rows in `old` and those in `new`.
   package func difference(
-    _ old: OrderedRoot, _ new: OrderedRoot, over changes: ChangeSet, _ rows: StoreRows,
+    _ old: OrderedRoot, _ new: OrderedRoot, over changes: ChangeSet, _ rows: Rows,
     seen scope: BoundScope
   ) throws(StorageError) -> IndexChanges {
     try touchedRows(changes, rows, among: old).difference(

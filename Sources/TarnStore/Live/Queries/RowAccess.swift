@@ -236,7 +236,7 @@ extension Domain<Int64> {
 /// A write keeps its new entries in an unordered list. So within a write an index leads to more
 /// rows than requested: all rows in which the write set that column are included, and each has to
 /// be tested.
-extension StoreRows {
+extension Rows {
   /// False in a migration, whose rows are not those of the file.
   var hasIndexes: Bool { session == nil || session?.schema === reader.schema }
 

@@ -49,7 +49,7 @@ package final class BoundScope: Sendable {
   ///   - rows: the rows after the changes.
   ///   - observed: the observed objects. Others may be missing in the result.
   package func concerned(
-    by changes: ChangeSet, _ rows: StoreRows, among observed: ObservedObjects
+    by changes: ChangeSet, _ rows: Rows, among observed: ObservedObjects
   ) throws(StorageError) -> [ClassID: KeySet] {
     if case .depth(let depth) = form {
       return try depth.concerned(by: changes, rows, among: observed)
@@ -63,7 +63,7 @@ package final class BoundScope: Sendable {
 
   /// The same for each path of the scope that leads to a changed property; nothing for a depth.
   package func forEachPath(
-    concernedBy changes: ChangeSet, _ rows: StoreRows, among observed: ObservedObjects,
+    concernedBy changes: ChangeSet, _ rows: Rows, among observed: ObservedObjects,
     _ body: (ScopePath, KeySet) -> Void
   ) throws(StorageError) {
     guard case .paths(let paths, let trie) = form else { return }
@@ -80,7 +80,7 @@ package final class BoundScope: Sendable {
   }
 
   /// The same for all objects, observed or not, however many link to one. Nothing for a depth.
-  func forEachPath<Rows: LinkedRows>(
+  func forEachPath(
     concernedBy changes: ChangeSet, _ rows: Rows, _ body: (ScopePath, KeySet) -> Void
   ) throws(StorageError) {
     guard case .paths(let paths, let trie) = form else { return }

@@ -37,7 +37,7 @@ struct DepthScope: Sendable {
   func hasLinks(to id: ClassID) -> Bool { incoming[id] != nil }
 
   func concerned(
-    by changes: ChangeSet, _ rows: StoreRows, among observed: ObservedObjects
+    by changes: ChangeSet, _ rows: Rows, among observed: ObservedObjects
   ) throws(StorageError) -> [ClassID: KeySet] {
     var found = changes.touchedKeys { distances[$0] != nil }
     if found.isEmpty { return [:] }
@@ -66,7 +66,7 @@ struct DepthScope: Sendable {
   }
 
   private func searchFromObserved(
-    _ changes: ChangeSet, _ rows: StoreRows, _ observed: ObservedObjects
+    _ changes: ChangeSet, _ rows: Rows, _ observed: ObservedObjects
   ) throws(StorageError) -> [ClassID: KeySet] {
     let search = ScopeSearch(.depth(depth), over: changes, rows)
     var found: [ClassID: KeySet] = [:]

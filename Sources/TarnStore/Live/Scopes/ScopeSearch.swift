@@ -71,7 +71,7 @@ final class ScopeSearch {
   }
 
   /// - Parameter rows: the rows after the changes.
-  convenience init(_ scope: Scope, over changes: ChangeSet, _ rows: StoreRows) {
+  convenience init(_ scope: Scope, over changes: ChangeSet, _ rows: Rows) {
     self.init(scope, over: changes, rows.schema) { object, link throws(StorageError) in
       try rows.after(KeySet(object.key), through: link).map {
         ObjectRef(classID: link.end, key: $0)

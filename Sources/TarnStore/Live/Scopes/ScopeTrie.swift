@@ -40,7 +40,7 @@ package struct ScopeTrie: Sendable {
   ///
   /// - Parameter most: if more objects than this link to one, the search is abandoned.
   package func concerned(
-    by changes: ChangeSet, _ rows: StoreRows, atMost most: Int
+    by changes: ChangeSet, _ rows: Rows, atMost most: Int
   ) throws(StorageError) -> Set<Int> {
     var found = Set(others)
     try forEachPath(concernedBy: changes, rows, atMost: most) { number, _ in found.insert(number) }
@@ -49,7 +49,7 @@ package struct ScopeTrie: Sendable {
 
   /// Calls `body` with the number of each path on which something was set, and with the objects at
   /// which a path to it begins; nil for these if the search was abandoned.
-  func forEachPath<Rows: LinkedRows>(
+  func forEachPath(
     concernedBy changes: ChangeSet, _ rows: Rows, atMost most: Int,
     _ body: (Int, KeySet?) -> Void
   ) throws(StorageError) {
@@ -58,7 +58,7 @@ package struct ScopeTrie: Sendable {
     }
   }
 
-  private func goBack<Rows: LinkedRows>(
+  private func goBack(
     from keys: KeySet, _ node: Node, _ rows: Rows, _ most: Int, _ body: (Int, KeySet?) -> Void
   ) throws(StorageError) {
     if keys.isEmpty { return }

@@ -18,6 +18,55 @@ package protocol RowReading {
 extension ClusterImage: RowReading {}
 extension WorkingCluster: RowReading {}
 
+/// A cluster that is either stored or under edit.
+package enum RowCluster: RowReading {
+  case image(ClusterImage)
+  case working(WorkingCluster)
+
+  @inline(__always)
+  private func read<R>(_ stored: (ClusterImage) -> R, _ edited: (WorkingCluster) -> R) -> R {
+    switch self {
+    case .image(let image): stored(image)
+    case .working(let cluster): edited(cluster)
+    }
+  }
+
+  package var rowCount: Int { read({ $0.rowCount }, { $0.rowCount }) }
+  package func key(at slot: Int) -> ObjectKey {
+    read({ $0.key(at: slot) }, { $0.key(at: slot) })
+  }
+  package func isNull(_ column: ColumnID, _ slot: Int) -> Bool {
+    read({ $0.isNull(column, slot) }, { $0.isNull(column, slot) })
+  }
+  package func int(_ column: ColumnID, _ slot: Int) -> Int64 {
+    read({ $0.int(column, slot) }, { $0.int(column, slot) })
+  }
+  package func bool(_ column: ColumnID, _ slot: Int) -> Bool {
+    read({ $0.bool(column, slot) }, { $0.bool(column, slot) })
+  }
+  package func float(_ column: ColumnID, _ slot: Int) -> Float {
+    read({ $0.float(column, slot) }, { $0.float(column, slot) })
+  }
+  package func double(_ column: ColumnID, _ slot: Int) -> Double {
+    read({ $0.double(column, slot) }, { $0.double(column, slot) })
+  }
+  package func date(_ column: ColumnID, _ slot: Int) -> Timestamp {
+    read({ $0.date(column, slot) }, { $0.date(column, slot) })
+  }
+  package func bytes12(_ column: ColumnID, _ slot: Int) -> Bytes12 {
+    read({ $0.bytes12(column, slot) }, { $0.bytes12(column, slot) })
+  }
+  package func bytes16(_ column: ColumnID, _ slot: Int) -> Bytes16 {
+    read({ $0.bytes16(column, slot) }, { $0.bytes16(column, slot) })
+  }
+  package func bytes(_ column: ColumnID, _ slot: Int) throws(StorageError) -> ClusterBytes {
+    switch self {
+    case .image(let image): try image.bytes(column, slot)
+    case .working(let cluster): cluster.bytes(column, slot)
+    }
+  }
+}
+
 extension RowReading {
   /// The value in the form of any type, nil if it is long, which means stored elsewhere. For a
   /// collection its cell, as data. Not for hot paths.

@@ -52,42 +52,42 @@ final class CollectionPredicate: Hashable, Sendable {
     }
   }
 
-  func matches<Rows: RowReading, Source: RowSource>(
-    _ rows: Rows, _ slot: Int, _ source: Source
+  func matches<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> Bool {
-    if links.isEmpty { return try matchesHere(rows, slot, source) }
-    let found = try source.withTarget(rows, slot, links, from: 0) {
-      (rows, slot) throws(StorageError) in try matchesHere(rows, slot, source)
+    if links.isEmpty { return try matchesHere(cluster, slot, rows) }
+    let found = try rows.withTarget(cluster, slot, links, from: 0) {
+      (cluster, slot) throws(StorageError) in try matchesHere(cluster, slot, rows)
     }
     return found ?? holdsBehindNothing
   }
 
-  private func matchesHere<Rows: RowReading, Source: RowSource>(
-    _ rows: Rows, _ slot: Int, _ source: Source
+  private func matchesHere<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> Bool {
     if case .location(let type, let region) = test {
-      return try isWithin(region, type, rows, slot, source)
+      return try isWithin(region, type, cluster, slot, rows)
     }
-    guard way.hasSteps else { return try matches(of: rows.key(at: slot), source) }
-    return try way.containsHere(rows, slot, source) { (value, place) throws(StorageError) in
-      try matches(value, in: place, source)
+    guard way.hasSteps else { return try matches(of: cluster.key(at: slot), rows) }
+    return try way.containsHere(cluster, slot, rows) { (value, place) throws(StorageError) in
+      try matches(value, in: place, rows)
     }
   }
 
-  private func matches<Source: RowSource>(
-    of owner: ObjectKey, _ source: Source
+  private func matches(
+    of owner: ObjectKey, _ rows: Rows
   ) throws(StorageError) -> Bool {
     switch test {
     case .figure(let figure, let node):
-      return node.passes(try figure.value(of: way, owner, source))
+      return node.passes(try figure.value(of: way, owner, rows))
     case .some(let condition):
-      return try way.contains(of: owner, source) { (element) throws(StorageError) in
-        try condition.accepts(element, source)
+      return try way.contains(of: owner, rows) { (element) throws(StorageError) in
+        try condition.accepts(element, rows)
       }
     case .each(let nodes):
-      guard try way.count(of: owner, source) == nodes.count else { return false }
+      guard try way.count(of: owner, rows) == nodes.count else { return false }
       var position = 0
-      return try !way.contains(of: owner, source) { value in
+      return try !way.contains(of: owner, rows) { value in
         position += 1
         return !nodes[position - 1].passes(value)
       }
@@ -119,13 +119,13 @@ struct ElementCondition: Hashable, Sendable {
     target == nil ? node.passes(.null) : node.holdsBehindNothing
   }
 
-  func accepts<Source: RowSource>(
-    _ element: Value, _ source: Source
+  func accepts(
+    _ element: Value, _ rows: Rows
   ) throws(StorageError) -> Bool {
     guard let target else { return node.passes(element) }
     guard case .link(let key) = element else { return false }
-    let found = try source.withRow(target, key) { (rows, slot) throws(StorageError) in
-      try node.matches(rows, slot, source)
+    let found = try rows.withRow(target, key) { (cluster, slot) throws(StorageError) in
+      try node.matches(cluster, slot, rows)
     }
     return found == true
   }
@@ -150,17 +150,17 @@ enum CollectionFigure: Hashable, Sendable {
   }
 
   /// The figure of an object's collection.
-  func value<Source: RowSource>(
-    of way: ResolvedCollectionPath, _ owner: ObjectKey, _ source: Source
+  func value(
+    of way: ResolvedCollectionPath, _ owner: ObjectKey, _ rows: Rows
   ) throws(StorageError) -> Value {
     switch self {
-    case .count: return .int(Int64(try way.count(of: owner, source)))
+    case .count: return .int(Int64(try way.count(of: owner, rows)))
     case .aggregate(let aggregate, let path, let type):
-      return aggregate.result(of: try way.fold(aggregate.part, path, of: owner, source), as: type)
+      return aggregate.result(of: try way.fold(aggregate.part, path, of: owner, rows), as: type)
     case .matching(let element):
       var met = 0
-      _ = try way.contains(of: owner, source) { (value) throws(StorageError) in
-        if try element.accepts(value, source) { met += 1 }
+      _ = try way.contains(of: owner, rows) { (value) throws(StorageError) in
+        if try element.accepts(value, rows) { met += 1 }
         return false
       }
       return .int(Int64(met))
@@ -168,16 +168,16 @@ enum CollectionFigure: Hashable, Sendable {
   }
 
   /// The figure of a list or map within a mixed value; null for other values.
-  func value<Source: RowSource>(
-    of value: Value, in place: SequencePlace, _ source: Source
+  func value(
+    of value: Value, in place: SequencePlace, _ rows: Rows
   ) throws(StorageError) -> Value {
     guard let id = value.collection else { return .null }
     switch self {
-    case .count: return .int(Int64(try source.elementCount(of: place.nested(id))))
+    case .count: return .int(Int64(try rows.elementCount(of: place.nested(id))))
     case .matching(let condition):
       var met = 0
-      try source.forEachElement(of: place.nested(id)) { (element) throws(StorageError) in
-        if try condition.accepts(element, source) { met += 1 }
+      try rows.forEachElement(of: place.nested(id)) { (element) throws(StorageError) in
+        if try condition.accepts(element, rows) { met += 1 }
         return true
       }
       return .int(Int64(met))
@@ -217,17 +217,17 @@ extension CollectionPredicate {
   private static let pointType = Array("Point".utf8)
 
   /// Whether the row stores a place within a region.
-  func isWithin<Rows: RowReading, Source: RowSource>(
-    _ region: GeoRegion, _ type: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
+  func isWithin<Cluster: RowReading>(
+    _ region: GeoRegion, _ type: ColumnPath, _ cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> Bool {
     guard case .values(let column) = elements else { return false }
-    let isPoint = try unsafe source.withText(rows, slot, type) { bytes in
+    let isPoint = try unsafe rows.withText(cluster, slot, type) { bytes in
       guard let bytes = unsafe bytes else { return false }
       return unsafe bytes.elementsEqual(Self.pointType)
     }
     guard isPoint else { return false }
     var numbers: [Double] = []
-    try source.forEachElement(of: way.place(column, rows.key(at: slot))) { value in
+    try rows.forEachElement(of: way.place(column, cluster.key(at: slot))) { value in
       if case .double(let number) = value { numbers.append(number) } else { numbers.append(.nan) }
       return numbers.count < 2
     }
@@ -240,14 +240,14 @@ extension CollectionPredicate {
 
 extension CollectionPredicate {
   /// Whether a value at the end of the steps passes the test.
-  func matches<Source: RowSource>(
-    _ value: Value, in place: SequencePlace, _ source: Source
+  func matches(
+    _ value: Value, in place: SequencePlace, _ rows: Rows
   ) throws(StorageError) -> Bool {
     switch test {
     case .some(let element):
-      value == .null ? element.holdsBehindNothing : try element.accepts(value, source)
+      value == .null ? element.holdsBehindNothing : try element.accepts(value, rows)
     case .figure(let figure, let node):
-      node.passes(try figure.value(of: value, in: place, source))
+      node.passes(try figure.value(of: value, in: place, rows))
     case .each, .location: false
     }
   }

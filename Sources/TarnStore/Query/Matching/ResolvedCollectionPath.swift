@@ -76,13 +76,13 @@ extension ResolvedCollectionPath {
 extension ResolvedCollectionPath {
   /// Whether some element passes, seen from the row where the links begin. Behind a nil link the
   /// collection is empty; a path that names one element gives null.
-  func contains<Rows: RowReading, Source: RowSource>(
-    _ rows: Rows, _ slot: Int, _ source: Source,
+  func contains<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, _ rows: Rows,
     _ passes: (Value, SequencePlace) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
-    if links.isEmpty { return try containsHere(rows, slot, source, passes) }
-    let found = try source.withTarget(rows, slot, links, from: 0) {
-      (rows, slot) throws(StorageError) in try containsHere(rows, slot, source, passes)
+    if links.isEmpty { return try containsHere(cluster, slot, rows, passes) }
+    let found = try rows.withTarget(cluster, slot, links, from: 0) {
+      (cluster, slot) throws(StorageError) in try containsHere(cluster, slot, rows, passes)
     }
     if let found { return found }
     guard namesOne, case .at(let column, _) = elements else { return false }
@@ -90,14 +90,14 @@ extension ResolvedCollectionPath {
   }
 
   /// The same from the row that has the collection.
-  func containsHere<Rows: RowReading, Source: RowSource>(
-    _ rows: Rows, _ slot: Int, _ source: Source,
+  func containsHere<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, _ rows: Rows,
     _ passes: (Value, SequencePlace) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
-    let owner = rows.key(at: slot)
+    let owner = cluster.key(at: slot)
     guard case .at(let column, let steps) = elements else {
       let place = place(of: owner)
-      return try contains(of: owner, source) { (value) throws(StorageError) in
+      return try contains(of: owner, rows) { (value) throws(StorageError) in
         try passes(value, place)
       }
     }
@@ -108,10 +108,10 @@ extension ResolvedCollectionPath {
       return !isMet
     }
     if isInCollection {
-      _ = try source.forEachValue(at: steps[...], from: place, visit)
+      _ = try rows.forEachValue(at: steps[...], from: place, visit)
     } else {
-      let value = try source.anyValue(rows, slot, classID, column)
-      _ = try source.forEachValue(at: steps[...], of: value, in: place, visit)
+      let value = try rows.anyValue(cluster, slot, classID, column)
+      _ = try rows.forEachValue(at: steps[...], of: value, in: place, visit)
     }
     return isMet
   }
@@ -124,25 +124,25 @@ extension ResolvedCollectionPath {
   }
 
   /// Whether some element of a whole collection passes.
-  func contains<Source: RowSource>(
-    of owner: ObjectKey, _ source: Source, _ passes: (Value) throws(StorageError) -> Bool
+  func contains(
+    of owner: ObjectKey, _ rows: Rows, _ passes: (Value) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
     var isMet = false
     switch elements {
     case .values(let column):
-      try source.forEachElement(of: place(column, owner)) { (value) throws(StorageError) in
+      try rows.forEachElement(of: place(column, owner)) { (value) throws(StorageError) in
         isMet = try passes(value)
         return !isMet
       }
     case .at: trap("internal error: a mixed value is evaluated elsewhere")
     case .keys(let column):
-      try source.forEachKey(of: place(column, owner)) { (key) throws(StorageError) in
+      try rows.forEachKey(of: place(column, owner)) { (key) throws(StorageError) in
         isMet = try passes(.string(key))
         return !isMet
       }
     case .origins(let origin, let column):
       let target = ObjectRef(classID: classID, key: owner)
-      for key in try source.origins(of: target, in: origin, through: column) {
+      for key in try rows.origins(of: target, in: origin, through: column) {
         if try passes(.link(key)) { return true }
       }
     }
@@ -150,32 +150,32 @@ extension ResolvedCollectionPath {
   }
 
   /// The number of elements of a whole collection.
-  func count<Source: RowSource>(
-    of owner: ObjectKey, _ source: Source
+  func count(
+    of owner: ObjectKey, _ rows: Rows
   ) throws(StorageError) -> Int {
     switch elements {
     case .values(let column), .keys(let column), .at(let column, _):
-      return try source.elementCount(of: place(column, owner))
+      return try rows.elementCount(of: place(column, owner))
     case .origins(let origin, let column):
       let target = ObjectRef(classID: classID, key: owner)
-      return try source.origins(of: target, in: origin, through: column).count
+      return try rows.origins(of: target, in: origin, through: column).count
     }
   }
 
   /// The totals, or the minimum and maximum, of all elements or of a column of theirs.
-  func fold<Source: RowSource>(
-    _ part: ValueFold.Part, _ path: ColumnPath?, of owner: ObjectKey, _ source: Source
+  func fold(
+    _ part: ValueFold.Part, _ path: ColumnPath?, of owner: ObjectKey, _ rows: Rows
   ) throws(StorageError) -> ValueFold {
     var fold = ValueFold(part)
-    _ = try contains(of: owner, source) { (element) throws(StorageError) in
+    _ = try contains(of: owner, rows) { (element) throws(StorageError) in
       guard let path else {
         fold.add(element)
         return false
       }
       guard case .link(let key) = element else { return false }
       let start = path.links.first?.classID ?? path.classID
-      let value = try source.withRow(start, key) { (rows, slot) throws(StorageError) in
-        try source.scalar(path, rows, slot)
+      let value = try rows.withRow(start, key) { (cluster, slot) throws(StorageError) in
+        try rows.scalar(path, cluster, slot)
       }
       fold.add(value?.value ?? .null)
       return false
@@ -184,14 +184,14 @@ extension ResolvedCollectionPath {
   }
 }
 
-extension RowSource {
+extension Rows {
   /// The value at the end of a path, null behind a nil link.
-  func scalar<Rows: RowReading>(
-    _ path: ColumnPath, _ rows: Rows, _ slot: Int
+  func scalar<Cluster: RowReading>(
+    _ path: ColumnPath, _ cluster: Cluster, _ slot: Int
   ) throws(StorageError) -> Scalar {
-    if path.links.isEmpty { return rows.scalar(path, slot) }
-    let found = try withTarget(rows, slot, path.links, from: 0) { rows, slot in
-      rows.scalar(path, slot)
+    if path.links.isEmpty { return cluster.scalar(path, slot) }
+    let found = try withTarget(cluster, slot, path.links, from: 0) { cluster, slot in
+      cluster.scalar(path, slot)
     }
     return found ?? .null
   }

@@ -3,18 +3,18 @@
 
 extension ResolvedPredicate {
   /// Whether the predicate is true for a row.
-  package func matches<Rows: RowReading, Source: RowSource>(
-    _ rows: Rows, _ slot: Int, in source: Source
+  package func matches<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, in rows: Rows
   ) throws(StorageError) -> Bool {
-    try root.matches(rows, slot, source)
+    try root.matches(cluster, slot, rows)
   }
 
   /// Whether the predicate is true for the object with that key; false if it does not exist.
-  package func matches<Source: RowSource>(
-    _ key: ObjectKey, in source: Source
+  package func matches(
+    _ key: ObjectKey, in rows: Rows
   ) throws(StorageError) -> Bool {
-    let found = try source.withRow(classID, key) { (rows, slot) throws(StorageError) in
-      try root.matches(rows, slot, source)
+    let found = try rows.withRow(classID, key) { (cluster, slot) throws(StorageError) in
+      try root.matches(cluster, slot, rows)
     }
     return found ?? false
   }
@@ -37,14 +37,14 @@ extension ResolvedNode {
     }
   }
 
-  func matches<Rows: RowReading, Source: RowSource>(
-    _ rows: Rows, _ slot: Int, _ source: Source
+  func matches<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> Bool {
     try holds { (node) throws(StorageError) in
       switch node {
-      case .test(let test): try test.matches(rows, slot, source)
-      case .pair(let pair): try pair.matches(rows, slot, source)
-      case .collection(let test): try test.matches(rows, slot, source)
+      case .test(let test): try test.matches(cluster, slot, rows)
+      case .pair(let pair): try pair.matches(cluster, slot, rows)
+      case .collection(let test): try test.matches(cluster, slot, rows)
       case .constant, .not, .and, .or: trap("a compound condition is evaluated by its parts")
       }
     }
@@ -62,27 +62,27 @@ extension ResolvedNode {
 }
 
 extension ColumnPredicate {
-  func matches<Rows: RowReading, Source: RowSource>(
-    _ rows: Rows, _ slot: Int, _ source: Source
+  func matches<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> Bool {
-    if path.links.isEmpty { return try matchesHere(rows, slot, source) }
-    let found = try source.withTarget(rows, slot, path.links, from: 0) {
-      (rows, slot) throws(StorageError) in try matchesHere(rows, slot, source)
+    if path.links.isEmpty { return try matchesHere(cluster, slot, rows) }
+    let found = try rows.withTarget(cluster, slot, path.links, from: 0) {
+      (cluster, slot) throws(StorageError) in try matchesHere(cluster, slot, rows)
     }
     return found ?? acceptsNull
   }
 
   /// Like `matches`, for a row at the end of the path.
-  func matchesHere<Rows: RowReading, Source: RowSource>(
-    _ rows: Rows, _ slot: Int, _ source: Source
+  func matchesHere<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> Bool {
     let column = path.column
-    if path.isOptional && rows.isNull(column, slot) { return acceptsNull }
+    if path.isOptional && cluster.isNull(column, slot) { return acceptsNull }
     let passes =
       switch test {
       case .isNull: false
-      case .text(let pattern): try matchesText(pattern, rows, slot, source)
-      default: test.accepts(rows.scalar(path, slot))
+      case .text(let pattern): try matchesText(pattern, cluster, slot, rows)
+      default: test.accepts(cluster.scalar(path, slot))
       }
     return passes != isNegated
   }
@@ -92,15 +92,15 @@ extension ColumnPredicate {
     value == .null ? acceptsNull : test.passes(value) != isNegated
   }
 
-  private func matchesText<Rows: RowReading, Source: RowSource>(
-    _ pattern: TextPattern, _ rows: Rows, _ slot: Int, _ source: Source
+  private func matchesText<Cluster: RowReading>(
+    _ pattern: TextPattern, _ cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> Bool {
-    switch try rows.bytes(path.column, slot) {
+    switch try cluster.bytes(path.column, slot) {
     case .inline(let bytes): return unsafe pattern.matches(bytes)
     case .null: return unsafe pattern.matches(UnsafeRawBufferPointer(start: nil, count: 0))
     case .long(let length):
       guard pattern.mayMatch(length: length) else { return false }
-      return try unsafe source.withLongValue(path.classID, rows.key(at: slot), path.column) {
+      return try unsafe rows.withLongValue(path.classID, cluster.key(at: slot), path.column) {
         unsafe pattern.matches($0)
       }
     }

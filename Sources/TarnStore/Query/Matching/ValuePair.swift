@@ -40,19 +40,19 @@ final class ValuePair: Hashable, Sendable {
     return own + (left.linkCount + right.linkCount) * 100
   }
 
-  func matches<Rows: RowReading, Source: RowSource>(
-    _ rows: Rows, _ slot: Int, _ source: Source
+  func matches<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> Bool {
     if case (.column(let left), .column(let right)) = (left, right) {
-      return try matches(left, right, rows, slot, source)
+      return try matches(left, right, cluster, slot, rows)
     }
     let (many, one) = right.hasOne ? (left, right) : (right, left)
     var single = Value.null
-    _ = try one.contains(rows, slot, source) { value in
+    _ = try one.contains(cluster, slot, rows) { value in
       single = value
       return true
     }
-    return try many.contains(rows, slot, source) { value in accepts(value, single) }
+    return try many.contains(cluster, slot, rows) { value in accepts(value, single) }
   }
 
   /// The result if a link to the object is nil.
@@ -77,28 +77,28 @@ final class ValuePair: Hashable, Sendable {
 
 /// Values of two columns are compared in place, without copying strings.
 extension ValuePair {
-  private func matches<Rows: RowReading, Source: RowSource>(
-    _ left: ColumnPath, _ right: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source
+  private func matches<Cluster: RowReading>(
+    _ left: ColumnPath, _ right: ColumnPath, _ cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> Bool {
     guard left.type == .string || left.type == .data else {
       return op.accepts(
-        try source.scalar(left, rows, slot), try source.scalar(right, rows, slot))
+        try rows.scalar(left, cluster, slot), try rows.scalar(right, cluster, slot))
     }
-    return try unsafe withText(left, rows, slot, source) { (a) throws(StorageError) in
-      try unsafe withText(right, rows, slot, source) { (b) throws(StorageError) in
+    return try unsafe withText(left, cluster, slot, rows) { (a) throws(StorageError) in
+      try unsafe withText(right, cluster, slot, rows) { (b) throws(StorageError) in
         unsafe matches(a, b)
       }
     }
   }
 
-  private func withText<Rows: RowReading, Source: RowSource, R>(
-    _ path: ColumnPath, _ rows: Rows, _ slot: Int, _ source: Source,
+  private func withText<Cluster: RowReading, R>(
+    _ path: ColumnPath, _ cluster: Cluster, _ slot: Int, _ rows: Rows,
     _ body: (UnsafeRawBufferPointer?) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    if path.links.isEmpty { return try unsafe source.withText(rows, slot, path, body) }
-    let found = try source.withTarget(rows, slot, path.links, from: 0) {
-      (rows, slot) throws(StorageError) -> R in
-      try unsafe source.withText(rows, slot, path, body)
+    if path.links.isEmpty { return try unsafe rows.withText(cluster, slot, path, body) }
+    let found = try rows.withTarget(cluster, slot, path.links, from: 0) {
+      (cluster, slot) throws(StorageError) -> R in
+      try unsafe rows.withText(cluster, slot, path, body)
     }
     if let found { return found }
     return try body(nil)

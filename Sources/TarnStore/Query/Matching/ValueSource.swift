@@ -45,31 +45,31 @@ enum ValueSource: Hashable, Sendable {
   }
 
   /// Whether some value passes.
-  func contains<Rows: RowReading, Source: RowSource>(
-    _ rows: Rows, _ slot: Int, _ source: Source, _ passes: (Value) throws(StorageError) -> Bool
+  func contains<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, _ rows: Rows, _ passes: (Value) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
     switch self {
     case .constant(let value): return try passes(value)
-    case .column(let path): return try passes(try source.value(path, rows, slot))
+    case .column(let path): return try passes(try rows.value(path, cluster, slot))
     case .total(let way, .count) where way.hasSteps:
-      return try way.contains(rows, slot, source) { (value, place) throws(StorageError) in
-        try passes(try CollectionFigure.count.value(of: value, in: place, source))
+      return try way.contains(cluster, slot, rows) { (value, place) throws(StorageError) in
+        try passes(try CollectionFigure.count.value(of: value, in: place, rows))
       }
     case .total(let way, let total):
-      return try passes(try total.value(of: way, rows, slot, source))
+      return try passes(try total.value(of: way, cluster, slot, rows))
     case .elements(let way, let target):
-      return try way.contains(rows, slot, source) { (value, _) throws(StorageError) in
+      return try way.contains(cluster, slot, rows) { (value, _) throws(StorageError) in
         guard let target, case .link(let key) = value else { return try passes(value) }
-        return try passes(source.object(ObjectRef(classID: target, key: key)))
+        return try passes(rows.object(ObjectRef(classID: target, key: key)))
       }
     case .behind(let way, let target, let rest):
-      return try way.contains(rows, slot, source) { (element, _) throws(StorageError) in
+      return try way.contains(cluster, slot, rows) { (element, _) throws(StorageError) in
         guard case .link(let key) = element else {
           // If a path names one element and it does not exist, everything behind it is null.
           return way.hasSteps ? try rest.containsBehindNothing(passes) : false
         }
-        let found = try source.withRow(target, key) { (rows, slot) throws(StorageError) in
-          try rest.contains(rows, slot, source, passes)
+        let found = try rows.withRow(target, key) { (cluster, slot) throws(StorageError) in
+          try rest.contains(cluster, slot, rows, passes)
         }
         return found == true
       }
@@ -91,43 +91,43 @@ extension ResolvedCollectionPath {
 
 extension CollectionFigure {
   /// Null behind a nil link.
-  fileprivate func value<Rows: RowReading, Source: RowSource>(
-    of way: ResolvedCollectionPath, _ rows: Rows, _ slot: Int, _ source: Source
+  fileprivate func value<Cluster: RowReading>(
+    of way: ResolvedCollectionPath, _ cluster: Cluster, _ slot: Int, _ rows: Rows
   ) throws(StorageError) -> Value {
-    if way.links.isEmpty { return try value(of: way, rows.key(at: slot), source) }
-    let found = try source.withTarget(rows, slot, way.links, from: 0) {
-      (rows, slot) throws(StorageError) in
-      try value(of: way, rows.key(at: slot), source)
+    if way.links.isEmpty { return try value(of: way, cluster.key(at: slot), rows) }
+    let found = try rows.withTarget(cluster, slot, way.links, from: 0) {
+      (cluster, slot) throws(StorageError) in
+      try value(of: way, cluster.key(at: slot), rows)
     }
     return found ?? .null
   }
 }
 
-extension RowSource {
+extension Rows {
   /// The value of a column that is not mixed, links as objects; null behind a nil link.
-  fileprivate func value<Rows: RowReading>(
-    _ path: ColumnPath, _ rows: Rows, _ slot: Int
+  fileprivate func value<Cluster: RowReading>(
+    _ path: ColumnPath, _ cluster: Cluster, _ slot: Int
   ) throws(StorageError) -> Value {
-    if path.links.isEmpty { return try valueHere(path, rows, slot) }
-    let found = try withTarget(rows, slot, path.links, from: 0) {
-      (rows, slot) throws(StorageError) in try valueHere(path, rows, slot)
+    if path.links.isEmpty { return try valueHere(path, cluster, slot) }
+    let found = try withTarget(cluster, slot, path.links, from: 0) {
+      (cluster, slot) throws(StorageError) in try valueHere(path, cluster, slot)
     }
     return found ?? .null
   }
 
-  private func valueHere<Rows: RowReading>(
-    _ path: ColumnPath, _ rows: Rows, _ slot: Int
+  private func valueHere<Cluster: RowReading>(
+    _ path: ColumnPath, _ cluster: Cluster, _ slot: Int
   ) throws(StorageError) -> Value {
     switch path.type {
     case .string, .data:
-      return try unsafe withText(rows, slot, path) { (bytes) throws(StorageError) in
+      return try unsafe withText(cluster, slot, path) { (bytes) throws(StorageError) in
         guard let bytes = unsafe bytes else { return .null }
         return try unsafe Value(cell: bytes, path.type)
       }
     case .link:
-      guard let target = path.target, !rows.isNull(path.column, slot) else { return .null }
-      return object(ObjectRef(classID: target, key: ObjectKey(rows.int(path.column, slot))))
-    default: return rows.scalar(path, slot).value
+      guard let target = path.target, !cluster.isNull(path.column, slot) else { return .null }
+      return object(ObjectRef(classID: target, key: ObjectKey(cluster.int(path.column, slot))))
+    default: return cluster.scalar(path, slot).value
     }
   }
 }

@@ -4,7 +4,7 @@ extension PastRows {
     of target: ObjectRef, in id: ClassID, through column: ColumnID
   ) throws(StorageError) -> [ObjectKey] {
     try check(id)
-    let now = try newer.origins(of: target, in: id, through: column)
+    let now = try reader.origins(of: target, in: id, through: column)
     guard let entry = changes[id] else { return now }
     let deleted = images[id]?.deleted ?? KeySet()
     let changed = entry.touchedKeys(in: column).union(deleted)
@@ -12,7 +12,7 @@ extension PastRows {
     let former = try cache.origins(link) { () throws(StorageError) in
       var found: [ObjectRef: [ObjectKey]] = [:]
       for key in changed {
-        try forEachLink(SequencePlace(classID: id, key: key, column: column)) {
+        try rows.forEachLink(at: SequencePlace(classID: id, key: key, column: column)) {
           found[$0, default: []].append(key)
         }
       }
@@ -20,35 +20,6 @@ extension PastRows {
     }
     let kept = now.filter { !changed.contains($0) && !entry.inserted.contains($0) }
     return (kept + (former[target] ?? [])).sorted()
-  }
-
-  /// Calls `body` with the target of each link of an object's column, those in nested lists and
-  /// maps included.
-  private func forEachLink(
-    _ place: SequencePlace, _ body: (ObjectRef) -> Void
-  ) throws(StorageError) {
-    let column = schema[place.classID][place.column]
-    var pending: [SequencePlace] = []
-    // In a damaged file, collections may contain each other.
-    var known: Set<CollectionID> = []
-    func take(_ value: Value) {
-      if let nested = value.collection {
-        if known.insert(nested).inserted { pending.append(place.atAnyDepth(nested)) }
-      } else if let target = column.linkTarget(of: value) {
-        body(target)
-      }
-    }
-    if column.collection != .none {
-      pending.append(place)
-    } else if let value = try value(of: place.column, at: place.key, in: place.classID) {
-      take(value)
-    }
-    while let next = pending.popLast() {
-      try forEachElement(of: next) { value in
-        take(value)
-        return true
-      }
-    }
   }
 
   // MARK: - Identities
@@ -103,28 +74,11 @@ extension PastRows {
   }
 }
 
-extension PastRows: LinkedRows {
-  func before(
-    _ keys: KeySet, through link: LinkStep, atMost most: Int
-  ) throws(StorageError) -> KeySet? {
-    var found: [ObjectKey] = []
-    for key in keys {
-      if link.isBackwards {
-        let place = SequencePlace(classID: link.classID, key: key, column: link.column)
-        try forEachLink(place) { if $0.classID == link.target { found.append($0.key) } }
-      } else {
-        found += try origins(
-          of: ObjectRef(classID: link.target, key: key), in: link.classID, through: link.column)
-      }
-      if found.count > most { return nil }
-    }
-    return KeySet(found)
-  }
-
-  func object(
+extension PastRows {
+  package func object(
     in id: ClassID, withPrimaryKey value: Value, _ column: ColumnID
   ) throws(StorageError) -> ObjectKey? {
-    if let key = try newer.keys(in: id, where: column, is: value).first,
+    if let key = try reader.keys(in: id, where: column, is: value).first,
       changes[id]?.inserted.contains(key) != true || images[id]?.deleted.contains(key) == true
     {
       return key
@@ -139,6 +93,4 @@ extension PastRows: LinkedRows {
     }
     return known[value]
   }
-
-  func expect(lookups: Int, in id: ClassID) { newer.expect(lookups: lookups, in: id) }
 }

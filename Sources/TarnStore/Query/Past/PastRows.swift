@@ -3,27 +3,26 @@
 ///
 /// - Note: Reading a class throws `.invalidInput` if a commit since then changed it without keeping
 ///   its old values, or after a migration.
-package struct PastRows: RowSource {
-  package typealias Rows = StoreRows.Rows
-
-  /// The newer rows.
-  package let newer: StoreRows
+///
+/// Used on one thread at a time.
+package final class PastRows {
+  /// The reader of the newer rows.
+  package let reader: SnapshotReader
   /// The changes from this version to that of the newer rows.
   package let changes: ChangeSet
   package let images: OldValues
   /// Only objects deleted since then are read, for which their last values suffice: some records
   /// keep the old values of deleted objects only.
-  package var isOfDeletedObjects = false
+  package let isOfDeletedObjects: Bool
   let cache = PastRowCache()
 
-  package var reader: SnapshotReader { newer.reader }
-  package var schema: SchemaView { newer.schema }
+  package var schema: SchemaView { reader.schema }
   package var version: Version { changes.from }
 
   /// The rows of a version, from those of a newer one.
   ///
   /// - Throws: `.corrupted` if the records in between are damaged or missing.
-  package init(at version: Version, from reader: SnapshotReader) throws(StorageError) {
+  package convenience init(at version: Version, from reader: SnapshotReader) throws(StorageError) {
     let snapshot = reader.snapshot
     self.init(
       reader,
@@ -33,11 +32,17 @@ package struct PastRows: RowSource {
   /// - Parameters:
   ///   - reader: the reader of the version at which the changes end. Must not be advanced.
   ///   - past: the records from this version to that one.
-  package init(_ reader: SnapshotReader, _ past: RecordedPast) {
-    newer = StoreRows(reader)
+  package init(
+    _ reader: SnapshotReader, _ past: RecordedPast, isOfDeletedObjects: Bool = false
+  ) {
+    self.reader = reader
     changes = past.changes
     images = past.images
+    self.isOfDeletedObjects = isOfDeletedObjects
   }
+
+  /// These rows for conditions.
+  package var rows: Rows { Rows(self) }
 
   // MARK: - Objects
 
@@ -58,7 +63,7 @@ package struct PastRows: RowSource {
     switch fate(of: object.key, in: object.classID) {
     case .deleted: return true
     case .inserted: return false
-    case .kept: return try newer.contains(object)
+    case .kept: return try reader.row(object.key, in: object.classID) != nil
     }
   }
 
@@ -66,8 +71,8 @@ package struct PastRows: RowSource {
   package func keys(of id: ClassID) throws(StorageError) -> KeySet {
     try check(id)
     var keys: [ObjectKey] = []
-    try newer.forEachImage(in: id) { image in
-      for slot in 0..<image.rowCount { keys.append(image.key(at: slot)) }
+    try reader.forEachCluster(in: id) { found in
+      for slot in 0..<found.image.rowCount { keys.append(found.image.key(at: slot)) }
       return true
     }
     guard let entry = changes[id] else { return KeySet(keys) }
@@ -100,17 +105,6 @@ package struct PastRows: RowSource {
     return described[column].isOptional ? .null : described[column].type.zero
   }
 
-  package func withRow<R>(
-    _ classID: ClassID, _ key: ObjectKey, _ body: (Rows, Int) throws(StorageError) -> R
-  ) throws(StorageError) -> R? {
-    try check(classID)
-    if fate(of: key, in: classID) == .inserted { return nil }
-    guard let rows = try changedRows(around: key, in: classID), let slot = rows.slot(of: key) else {
-      return try newer.withRow(classID, key, body)
-    }
-    return try body(.second(rows), slot)
-  }
-
   /// Some changed objects' rows at this version, including that object; nil if it did not change.
   /// They have no collections.
   private func changedRows(
@@ -140,14 +134,6 @@ package struct PastRows: RowSource {
     return cluster
   }
 
-  package func withLongValue<R>(
-    _ classID: ClassID, _ key: ObjectKey, _ column: ColumnID,
-    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    // Changed rows have their long values in memory.
-    try unsafe newer.withLongValue(classID, key, column, body)
-  }
-
   // MARK: - Collections
 
   /// A list, set or map; nil if its object or the value that contains it does not exist, or if it
@@ -159,13 +145,15 @@ package struct PastRows: RowSource {
     }
     let name = SequenceName(column: place.column, key: place.key, nested: place.nested)
     let former = before.sequences[name]
-    let transaction = reader.snapshot.transaction
-    if let former, former.isWhole { return PastSequence(former, transaction) }
+    func whole(_ former: OldSequence?) -> PastSequence {
+      PastSequence(former, PastSequence.shape(at: place, former, schema), reader.snapshot)
+    }
+    if let former, former.isWhole { return whole(former) }
     // For a collection that was emptied before it was deleted, all elements are among the former
     // ones.
-    if before.deleted.contains(place.key) { return PastSequence(former, transaction) }
+    if before.deleted.contains(place.key) { return whole(former) }
     guard let now = try reader.sequence(at: place) else {
-      return former.map { PastSequence($0, transaction) }
+      return former.map(whole)
     }
     guard let script = entry.script(of: name) else { return PastSequence(now) }
     guard script.newCount == now.count else {
@@ -173,46 +161,33 @@ package struct PastRows: RowSource {
     }
     return PastSequence(now, script, former)
   }
+}
 
-  package func elementCount(of place: SequencePlace) throws(StorageError) -> Int {
-    try sequence(at: place)?.count ?? 0
-  }
-
-  package func forEachElement(
-    of place: SequencePlace, _ body: (Value) throws(StorageError) -> Bool
-  ) throws(StorageError) {
-    guard let sequence = try sequence(at: place) else { return }
-    for position in 0..<sequence.count {
-      guard try body(schema.checked(sequence.value(at: position))) else { return }
+extension PastRows: RowOverlay {
+  package func location(
+    of key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> (cluster: RowCluster, slot: Int)? {
+    try check(id)
+    if fate(of: key, in: id) == .inserted { return nil }
+    if let rows = try changedRows(around: key, in: id), let slot = rows.slot(of: key) {
+      return (.working(rows), slot)
     }
+    guard let (image, slot) = try reader.row(key, in: id) else { return nil }
+    return (.image(image), slot)
   }
 
-  package func forEachKey(
-    of place: SequencePlace, _ body: (String) throws(StorageError) -> Bool
-  ) throws(StorageError) {
-    guard let sequence = try sequence(at: place) else { return }
-    for position in 0..<sequence.count {
-      guard try body(sequence.key(at: position)) else { return }
-    }
+  /// Changed rows have their long values in memory.
+  package func longBytes(
+    of column: ColumnID, at key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> [UInt8] {
+    try reader.longBytes(of: column, at: key, in: id)
   }
 
-  package func element(
-    of place: SequencePlace, at step: ValueStep
-  ) throws(StorageError) -> Value? {
-    guard let sequence = try sequence(at: place) else { return nil }
-    switch step {
-    case .position(let position) where !sequence.isMap:
-      let index = position < 0 ? position + sequence.count : position
-      return (0..<sequence.count).contains(index) ? try sequence.value(at: index) : nil
-    case .key(let key) where sequence.isMap:
-      for position in 0..<sequence.count
-      where try sequence.key(at: position).hasSameBytes(as: key) {
-        return try sequence.value(at: position)
-      }
-      return nil
-    default: return nil
-    }
+  package func glance(at place: SequencePlace) throws(StorageError) -> (any SequenceReading)? {
+    try sequence(at: place)
   }
+
+  package func expect(lookups: Int, in id: ClassID) { reader.expect(lookups: lookups, in: id) }
 }
 
 /// A cache of reconstructed rows of a former version. One thread at a time.

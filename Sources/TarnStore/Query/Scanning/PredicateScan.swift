@@ -6,15 +6,15 @@
 /// Every node of the tree narrows a bitmap of the rows that still matter: the second condition of a
 /// conjunction is tested only for rows that passed the first one, and not at all if none did. Used
 /// on one thread, for one version: it caches results behind links.
-@safe package final class PredicateScan<Source: RowSource> {
+@safe package final class PredicateScan {
   package let predicate: ResolvedPredicate
-  let source: Source
+  let source: Rows
   let scratch: ScanScratch
   private var words = 0
   /// The cached results behind links, for each test with links.
   private var linkCaches: [ObjectIdentifier: LinkCache] = [:]
 
-  package init(_ predicate: ResolvedPredicate, source: Source) {
+  package init(_ predicate: ResolvedPredicate, source: Rows) {
     self.predicate = predicate
     self.source = source
     scratch = ScanScratch(bitmapCount: predicate.root.depth + 3)
@@ -39,11 +39,11 @@
   }
 
   /// The same row by row, for rows under edit.
-  package func evaluate<Rows: RowReading>(rows: Rows) throws(StorageError) -> Int {
-    start(rows: rows.rowCount)
+  package func evaluate<Cluster: RowReading>(cluster: Cluster) throws(StorageError) -> Int {
+    start(rows: cluster.rowCount)
     let hits = unsafe scratch.bitmap(0)
     for index in 0..<words { unsafe hits[index] = 0 }
-    for slot in 0..<rows.rowCount where try predicate.matches(rows, slot, in: source) {
+    for slot in 0..<cluster.rowCount where try predicate.matches(cluster, slot, in: source) {
       unsafe hits[slot >> 6] |= 1 << UInt64(slot & 63)
     }
     return unsafe Bitmap.count(hits, words)

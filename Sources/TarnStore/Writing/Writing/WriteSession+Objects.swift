@@ -37,30 +37,28 @@ extension WriteSession {
   package func value(
     of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> Value? {
-    guard let place = try location(of: key, in: id) else { return nil }
-    return try value(of: column, at: key, in: id, place)
+    guard let row = try location(of: key, in: id) else { return nil }
+    return try value(of: column, at: key, in: id, row)
   }
 
   /// The values of several properties, or nil if the object does not exist.
   package func values(
     of columns: [ColumnID], at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> [Value]? {
-    guard let place = try location(of: key, in: id) else { return nil }
+    guard let row = try location(of: key, in: id) else { return nil }
     var values: [Value] = []
     values.reserveCapacity(columns.count)
-    for column in columns { values.append(try value(of: column, at: key, in: id, place)) }
+    for column in columns { values.append(try value(of: column, at: key, in: id, row)) }
     return values
   }
 
   private func value(
-    of column: ColumnID, at key: ObjectKey, in id: ClassID, _ place: RowLocation
+    of column: ColumnID, at key: ObjectKey, in id: ClassID,
+    _ row: (cluster: RowCluster, slot: Int)
   ) throws(StorageError) -> Value {
-    let inline: Value?
-    switch place {
-    case .image(let image, let slot): inline = try image.value(schema[id][column], slot)
-    case .working(let cluster, let slot): inline = try cluster.value(schema[id][column], slot)
+    if let inline = try row.cluster.value(schema[id][column], row.slot) {
+      return try schema.checked(inline)
     }
-    if let inline { return try schema.checked(inline) }
     return try readLong(column, key, id)
   }
 

@@ -72,30 +72,27 @@ package final class WriteSession {
 
   // MARK: - Rows
 
-  /// The position of a row in this write.
-  package enum RowLocation {
-    case image(ClusterImage, slot: Int)
-    case working(WorkingCluster, slot: Int)
-  }
-
-  package func location(of key: ObjectKey, in id: ClassID) throws(StorageError) -> RowLocation? {
+  /// The position of a row in this write; nil if the object does not exist.
+  package func location(
+    of key: ObjectKey, in id: ClassID
+  ) throws(StorageError) -> (cluster: RowCluster, slot: Int)? {
     guard let edit = classes[Int(id.rawValue)] else {
       guard let row = try reader.row(key, in: id) else { return nil }
-      return .image(row.image, slot: row.slot)
+      return (.image(row.image), row.slot)
     }
     switch try edit.find(key, reader) {
     case nil: return nil
     case .stored(let found):
       guard let slot = found.image.slot(of: key) else { return nil }
-      return .image(found.image, slot: slot)
+      return (.image(found.image), slot)
     case .edited(let cluster):
       switch cluster.state {
       case .sealed(let sealed):
         guard let slot = sealed.image.slot(of: key) else { return nil }
-        return .image(sealed.image, slot: slot)
+        return (.image(sealed.image), slot)
       case .working(let working):
         guard let slot = working.slot(of: key) else { return nil }
-        return .working(working, slot: slot)
+        return (.working(working), slot)
       }
     }
   }

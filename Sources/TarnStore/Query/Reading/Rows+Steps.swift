@@ -1,13 +1,13 @@
-extension RowSource {
+extension Rows {
   /// The value of a mixed column.
-  func anyValue<Rows: RowReading>(
-    _ rows: Rows, _ slot: Int, _ classID: ClassID, _ column: ColumnID
+  func anyValue<Cluster: RowReading>(
+    _ cluster: Cluster, _ slot: Int, _ classID: ClassID, _ column: ColumnID
   ) throws(StorageError) -> Value {
-    switch try rows.bytes(column, slot) {
+    switch try cluster.bytes(column, slot) {
     case .null: return .null
     case .inline(let bytes): return try unsafe Value(cell: bytes, .any)
     case .long:
-      return try unsafe withLongValue(classID, rows.key(at: slot), column) {
+      return try unsafe withLongValue(classID, cluster.key(at: slot), column) {
         (bytes) throws(StorageError) in try unsafe Value(cell: bytes, .any)
       }
     }
@@ -88,35 +88,35 @@ extension RowReading {
   }
 }
 
-extension RowSource {
+extension Rows {
   /// Calls `body` with the bytes of a string or data column, nil for null.
   @inline(__always)
-  func withText<Rows: RowReading, R>(
-    _ rows: Rows, _ slot: Int, _ path: ColumnPath,
+  func withText<Cluster: RowReading, R>(
+    _ cluster: Cluster, _ slot: Int, _ path: ColumnPath,
     _ body: (UnsafeRawBufferPointer?) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    switch try rows.bytes(path.column, slot) {
+    switch try cluster.bytes(path.column, slot) {
     case .inline(let bytes): return try unsafe body(bytes)
     case .null:
       return try unsafe body(
         path.isOptional ? nil : UnsafeRawBufferPointer(start: nil, count: 0))
     case .long:
-      return try unsafe withLongValue(path.classID, rows.key(at: slot), path.column, body)
+      return try unsafe withLongValue(path.classID, cluster.key(at: slot), path.column, body)
     }
   }
 
   /// Calls `body` with the row at the end of a path's links, starting at its link `step`. Nil if
   /// one of them is nil.
-  func withTarget<Rows: RowReading, R>(
-    _ rows: Rows, _ slot: Int, _ links: [LinkStep], from step: Int,
-    _ body: (Self.Rows, Int) throws(StorageError) -> R
+  func withTarget<Cluster: RowReading, R>(
+    _ cluster: Cluster, _ slot: Int, _ links: [LinkStep], from step: Int,
+    _ body: (RowCluster, Int) throws(StorageError) -> R
   ) throws(StorageError) -> R? {
     let link = links[step]
-    if rows.isNull(link.column, slot) { return nil }
-    let key = ObjectKey(rows.int(link.column, slot))
+    if cluster.isNull(link.column, slot) { return nil }
+    let key = ObjectKey(cluster.int(link.column, slot))
     if step + 1 == links.count { return try withRow(link.target, key, body) }
-    let found = try withRow(link.target, key) { (rows, slot) throws(StorageError) -> R? in
-      try withTarget(rows, slot, links, from: step + 1, body)
+    let found = try withRow(link.target, key) { (cluster, slot) throws(StorageError) -> R? in
+      try withTarget(cluster, slot, links, from: step + 1, body)
     }
     return found ?? nil
   }
