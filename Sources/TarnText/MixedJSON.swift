@@ -11,9 +11,29 @@ package import TarnStore
 /// A map that has the key `$type` itself is `{"$type":"map","value":{…}}`.
 package enum MixedJSON {
   package static let typeKey = "$type"
+  private static let mapType = "map"
 
   package static func typed(_ type: String, _ value: JSONValue) -> JSONValue {
     .object([JSONMember(typeKey, .string(type)), JSONMember("value", value)])
+  }
+
+  /// A map, whose members are in the order in which they are written.
+  package static func map(_ members: [JSONMember]) -> JSONValue {
+    let isAmbiguous = members.contains { $0.name == typeKey }
+    return isAmbiguous ? typed(mapType, .object(members)) : .object(members)
+  }
+
+  /// The entries of a map; nil for another value.
+  package static func members(ofMap json: JSONValue) -> [JSONMember]? {
+    guard case .object(let members) = json else { return nil }
+    guard let type = json[typeKey] else { return members }
+    guard type == .string(mapType), case .object(let inner)? = json["value"] else { return nil }
+    return inner
+  }
+
+  /// True for a link, even a malformed one.
+  package static func isLink(_ json: JSONValue) -> Bool {
+    json[typeKey] == .string(ValueText.name(of: .link))
   }
 
   /// A link in a mixed column.

@@ -46,10 +46,7 @@ package struct RecordedJSON {
   private func element(_ value: RecordedValue, _ column: ColumnSchema) -> JSONValue {
     switch value {
     case .list(let items), .set(let items): return .array(items.map { element($0, column) })
-    case .dictionary(let items):
-      let members = members(items, column)
-      let isAmbiguous = items[MixedJSON.typeKey] != nil
-      return isAmbiguous ? MixedJSON.typed("map", .object(members)) : .object(members)
+    case .dictionary(let items): return MixedJSON.map(members(items, column))
     case .embedded(let values):
       guard let described = column.target.flatMap({ schema[$0] }) else { return .null }
       return .object(

@@ -47,9 +47,7 @@ enum ContentJSON {
       return .array(
         try items.map { item throws(StorageError) in try element(item, column, rows) })
     case .map(let pairs):
-      let members = try members(pairs, column, rows)
-      let isAmbiguous = pairs.contains { $0.key == MixedJSON.typeKey }
-      return isAmbiguous ? MixedJSON.typed("map", .object(members)) : .object(members)
+      return MixedJSON.map(try members(pairs, column, rows))
     case .object(let fields):
       guard let target = column.target else { return .null }
       var members: [JSONMember] = []

@@ -279,7 +279,7 @@ struct ContentParser {
       throw ToolError(
         "column '\(path)': \(Self.quoted(json)) has the unknown member '\(other.name)'")
     }
-    if name == "map", case .object(let members) = value { return try map(members, path, depth) }
+    if let members = MixedJSON.members(ofMap: json) { return try map(members, path, depth) }
     if isLink {
       guard case .string(let target)? = json["class"] else {
         throw ToolError("column '\(path)': \(Self.quoted(json)) does not name a class")

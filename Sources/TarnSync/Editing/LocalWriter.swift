@@ -32,14 +32,8 @@ struct LocalWriter {
       var copies: [CopiedValue] = []
       for item in items { copies.append(try copy(item, column)) }
       return .list(copies)
-    case .object(let members) where json[MixedJSON.typeKey] == nil:
-      return try map(members, column)
     case .object:
-      if json[MixedJSON.typeKey] == .string(ItemCoder.mapType),
-        case .object(let members)? = json["value"]
-      {
-        return try map(members, column)
-      }
+      if let members = MixedJSON.members(ofMap: json) { return try map(members, column) }
     default: break
     }
     return .value(ScalarCoder.value(json, as: .any) ?? .null)

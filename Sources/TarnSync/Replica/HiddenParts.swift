@@ -59,10 +59,9 @@ struct HiddenParts {
   private func mixed(
     _ json: JSONValue, _ shown: JSONValue, _ old: JSONValue, _ column: ColumnSchema
   ) -> JSONValue {
-    guard let own = ItemCoder.mapMembers(json), let former = ItemCoder.mapMembers(old) else {
-      return json
-    }
-    let visible = Self.table(ItemCoder.mapMembers(shown) ?? [])
+    guard let own = MixedJSON.members(ofMap: json), let former = MixedJSON.members(ofMap: old)
+    else { return json }
+    let visible = Self.table(MixedJSON.members(ofMap: shown) ?? [])
     return ItemCoder.map(entries(own, visible, Self.table(former), column))
   }
 

@@ -11,9 +11,6 @@ struct ItemCoder: Sendable {
   let schema: StoreSchema
   let column: ColumnSchema
 
-  static let mapType = "map"
-  static let linkType = "link"
-
   /// The element of a JSON value; null is zero in a collection without nulls.
   ///
   /// - Parameter faults: receives the values that the property cannot hold. An embedded object
@@ -161,7 +158,7 @@ struct ItemCoder: Sendable {
   /// Whether a mixed value is a list or a map.
   private static func isCollection(_ json: JSONValue) -> Bool {
     if case .array = json { return true }
-    return mapMembers(json) != nil
+    return MixedJSON.members(ofMap: json) != nil
   }
 
   /// A mixed value is left out as a whole.
@@ -177,15 +174,9 @@ struct ItemCoder: Sendable {
         known.append(value)
       }
       return .array(known)
-    case .object(let members):
-      switch json[MixedJSON.typeKey] {
-      case nil: return map(members, depth, &faults)
-      case .string(Self.mapType):
-        guard case .object(let inner)? = json["value"] else { break }
-        return map(inner, depth, &faults)
-      case .string(Self.linkType): return link(json, &faults)
-      default: break
-      }
+    case .object:
+      if let members = MixedJSON.members(ofMap: json) { return map(members, depth, &faults) }
+      if MixedJSON.isLink(json) { return link(json, &faults) }
     default: break
     }
     guard let value = ScalarCoder.value(json, as: .any) else {
@@ -231,24 +222,14 @@ struct ItemCoder: Sendable {
 
   // MARK: - Forms
 
-  static func sorted(_ members: [JSONMember]) -> JSONValue {
-    .object(
-      members.sorted { isBefore(StoredText($0.name), StoredText($1.name)) })
+  static func sorted(_ members: [JSONMember]) -> JSONValue { .object(inOrder(members)) }
+
+  private static func inOrder(_ members: [JSONMember]) -> [JSONMember] {
+    members.sorted { isBefore(StoredText($0.name), StoredText($1.name)) }
   }
 
   /// A map in a mixed value.
-  static func map(_ members: [JSONMember]) -> JSONValue {
-    let isAmbiguous = members.contains { $0.name == MixedJSON.typeKey }
-    return isAmbiguous ? MixedJSON.typed(mapType, sorted(members)) : sorted(members)
-  }
-
-  /// The entries of a map in a mixed value; nil for another value.
-  static func mapMembers(_ json: JSONValue) -> [JSONMember]? {
-    guard case .object(let members) = json else { return nil }
-    guard let type = json[MixedJSON.typeKey] else { return members }
-    guard type == .string(mapType), case .object(let inner)? = json["value"] else { return nil }
-    return inner
-  }
+  static func map(_ members: [JSONMember]) -> JSONValue { MixedJSON.map(inOrder(members)) }
 
   static func set(_ items: [JSONValue]) -> JSONValue {
     let texts = Set(items.map { WireItem($0) })

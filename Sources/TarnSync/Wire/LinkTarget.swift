@@ -10,9 +10,8 @@ struct LinkTarget: Hashable {
   /// - Returns: nil for an element that is not a link to an object with a primary key.
   init?(_ json: JSONValue, _ column: ColumnSchema, _ schema: StoreSchema) {
     if column.type == .any {
-      guard case .string(ItemCoder.linkType)? = json[MixedJSON.typeKey],
-        case .string(let name)? = json["class"], let inner = json["value"],
-        let described = schema.named(name)
+      guard MixedJSON.isLink(json), case .string(let name)? = json["class"],
+        let inner = json["value"], let described = schema.named(name)
       else { return nil }
       self.init(inner, described)
       return
@@ -66,7 +65,7 @@ struct LinkTarget: Hashable {
       return .array(result)
     case .object:
       // A map may have the members of a link: then it is wrapped in a form that shows that.
-      guard let members = ItemCoder.mapMembers(json) else { return json }
+      guard let members = MixedJSON.members(ofMap: json) else { return json }
       var result: [JSONMember] = []
       for member in members {
         result.append(JSONMember(member.name, try filter(member.value, column, schema, body)))
