@@ -126,9 +126,6 @@ extension Comparison {
     guard case .range(let low, let high, let isClosed) = right else {
       return .comparison(Comparison(.path(rest), op, right, options))
     }
-    return .and([
-      .comparison(Comparison(.path(rest), .greaterOrEqual, .value(low))),
-      .comparison(Comparison(.path(rest), isClosed ? .lessOrEqual : .less, .value(high))),
-    ])
+    return .between(.path(rest), .value(low), .value(high), isClosed: isClosed)
   }
 }

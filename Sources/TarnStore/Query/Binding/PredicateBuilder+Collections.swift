@@ -342,10 +342,7 @@ extension Comparison {
     guard case .range(let low, let high, let isClosed) = right else {
       return .comparison(Comparison(.path(path), op, right, options))
     }
-    return .and([
-      .comparison(Comparison(.path(path), .greaterOrEqual, .value(low))),
-      .comparison(Comparison(.path(path), isClosed ? .lessOrEqual : .less, .value(high))),
-    ])
+    return .between(.path(path), .value(low), .value(high), isClosed: isClosed)
   }
 }
 

@@ -145,11 +145,13 @@ extension Predicate {
     .comparison(Comparison(Operand(path: path), .in, .values(values)))
   }
 
-  /// True if low <= operand <= high.
-  package static func between(_ operand: Operand, _ low: Operand, _ high: Operand) -> Predicate {
+  /// True if low <= operand <= high, or operand < high for a range that is not closed.
+  package static func between(
+    _ operand: Operand, _ low: Operand, _ high: Operand, isClosed: Bool = true
+  ) -> Predicate {
     .and([
       .comparison(Comparison(operand, .greaterOrEqual, low)),
-      .comparison(Comparison(operand, .lessOrEqual, high)),
+      .comparison(Comparison(operand, isClosed ? .lessOrEqual : .less, high)),
     ])
   }
 
