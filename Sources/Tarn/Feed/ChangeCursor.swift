@@ -163,11 +163,6 @@ public final class ChangeCursor: Sendable {
     try batch(Request(through: Version(version)))
   }
 
-  /// Like `next(limit:)`, but `next(through:)` returns an equal batch for the same versions later.
-  package func nextExact(limit: BatchLimit) throws -> ChangeBatch? {
-    try batch(Request(limit: limit, isExact: true))
-  }
-
   /// Like `next(limit:)` and `next(through:)`, for a caller that delivers the batch later, or makes
   /// it again, and then calls `ChangeBatch.noteDelivery()`.
   ///
