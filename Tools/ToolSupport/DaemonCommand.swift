@@ -16,9 +16,9 @@ package enum DaemonCommand {
       wrong in it, by file, line and key, looks at all that 'run' would open, and says which cursors
       it would resync in full or leave behind; it changes nothing. As root it checks as the user of
       the systemd unit, or as that of --user. With --unit it prints what a systemd unit needs for
-      the configuration. 'reload' makes the running daemon read it again, and returns when the watches
-      stand; if anything is wrong, the former configuration goes on. 'status' asks the running
-      daemon. Both go through its HTTP door.
+      the configuration. 'reload' makes the running daemon read it again, and returns when the
+      watches stand; if anything is wrong, the former configuration goes on. 'status' asks the
+      running daemon. Both go through its HTTP door.
 
       'pause' and 'resume' stop and continue a sink, also over restarts. 'skip' drops the changes
       that a sink lacks now, 'resend' gives it all objects again, and 'try' sends it a test delivery
