@@ -12,9 +12,28 @@ public protocol _Projectable {
   static func _store(_ object: ObjectBase, _ column: UInt16, _ value: Self)
 }
 
+/// The type of a property as one side of a comparison in queries. A list or set stands for its
+/// elements: the comparison is true if it is true of some element.
+public protocol _QueryOperand {
+  /// The type of the values to compare with: of a list or set, the type of its elements.
+  associatedtype _QueryValue = Self
+  /// Properties compare with each other if this is the same: of an optional, the type in it.
+  associatedtype _Compared = Self
+  /// True for a collection that stands for its elements.
+  static var _isComparedByElement: Bool { get }
+}
+
+extension _QueryOperand {
+  public static var _isComparedByElement: Bool { false }
+}
+
+extension Optional: _QueryOperand where Wrapped: _OptionalPersistable {
+  public typealias _Compared = Wrapped
+}
+
 /// A type that a `@Persisted` property can have. The library provides the conformances; custom
 /// enums conform to `PersistableEnum`.
-public protocol _Persistable: _Projectable {
+public protocol _Persistable: _Projectable, _QueryOperand {
   /// The storage of values of this type.
   static var _description: _ColumnDescription { get }
   /// The value of a property without a default value.
@@ -185,7 +204,8 @@ extension tarn_bytes12: _LoadedValue {}
 extension tarn_bytes16: _LoadedValue {}
 
 /// A type with one value in a column: everything but links follows from its reads and writes.
-public protocol _PersistableScalar: _Persistable, _OptionalPersistable {
+public protocol _PersistableScalar: _Persistable, _OptionalPersistable
+where _QueryValue == Self, _Compared == Self {
   associatedtype _Loaded: _LoadedValue
   /// The stored value; for null the type's zero.
   static func _raw(_ object: ObjectBase, _ column: UInt16) -> _Loaded

@@ -14,7 +14,10 @@ import TarnStore
 public protocol PersistableEnum: RawRepresentable, CaseIterable, Comparable, _Persistable,
   _OptionalPersistable, _Indexable, _SortableElement, _Aggregatable, _QueryComparable, _QueryStored,
   _StoredAsOther, _ValueLimiting
-where RawValue: _PersistableScalar & Comparable, _StoredType == RawValue {}
+where
+  RawValue: _PersistableScalar & Comparable, _StoredType == RawValue, _QueryValue == Self,
+  _Compared == Self
+{}
 
 extension PersistableEnum {
   /// The raw value.

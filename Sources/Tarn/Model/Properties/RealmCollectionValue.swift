@@ -5,8 +5,8 @@ import TarnStore
 /// they are, and optionals of scalar types. The library provides the conformances; enums conform
 /// through `PersistableEnum`.
 public protocol RealmCollectionValue: Hashable, SendableMetatype {
-  /// Where key paths of a map with such values begin: of an optional, the type in it.
-  associatedtype _KeyPathRoot = Self
+  /// Of an optional, the type in it: where key paths of a map with such values begin.
+  associatedtype _Unwrapped = Self
   /// How elements of this type are stored.
   static var _elementDescription: _ColumnDescription { get }
   func _boxElement() -> _BoxedValue
@@ -65,7 +65,7 @@ extension ObjectId: _SortableElement {}
 extension Decimal128: _SortableElement {}
 extension UUID: _SortableElement {}
 extension Optional: RealmCollectionValue where Wrapped: _OptionalPersistable & Hashable {
-  public typealias _KeyPathRoot = Wrapped
+  public typealias _Unwrapped = Wrapped
 }
 extension Optional: _SortableElement where Wrapped: _OptionalPersistable & _SortableElement {}
 

@@ -45,7 +45,7 @@ extension MutableSet: PositionedCollection {
 }
 
 extension Map: _ScopedCollection {
-  public typealias _ScopeRoot = Value._KeyPathRoot
+  public typealias _ScopeRoot = Value._Unwrapped
 
   public var _plainOrigin: _ChangeOrigin<RealmMapChange<Map>> {
     changeOrigin(readsTarget: false) { changes, _, _ in

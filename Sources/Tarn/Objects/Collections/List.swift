@@ -33,6 +33,13 @@ public final class List<Element: RealmCollectionValue>: _CollectionProperty {
   }
 }
 
+/// In a query it stands for its elements.
+extension List {
+  public typealias _QueryValue = Element
+  public typealias _Compared = Element._Unwrapped
+  public static var _isComparedByElement: Bool { true }
+}
+
 extension List: RealmCollection, MutableCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }

@@ -28,6 +28,13 @@ public final class MutableSet<Element: RealmCollectionValue>: _CollectionPropert
   public static func _fits(_ boxed: _BoxedValue) -> Bool { Element._unboxElement(boxed) != nil }
 }
 
+/// In a query it stands for its elements.
+extension MutableSet {
+  public typealias _QueryValue = Element
+  public typealias _Compared = Element._Unwrapped
+  public static var _isComparedByElement: Bool { true }
+}
+
 extension MutableSet: RealmCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }

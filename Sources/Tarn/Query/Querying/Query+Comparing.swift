@@ -103,51 +103,9 @@ extension Query {
 }
 
 extension Query where T: _Persistable {
-  /// True if the property has the value. For a link: if it points to that object.
-  public static func == (property: Query, value: T) -> Query<Bool> {
-    property.compare(.equal, property.constant(value))
-  }
-  public static func != (property: Query, value: T) -> Query<Bool> {
-    property.compare(.notEqual, property.constant(value))
-  }
-  public static func == (value: T, property: Query) -> Query<Bool> { property == value }
-  public static func != (value: T, property: Query) -> Query<Bool> { property != value }
-  /// True if both properties have the same value.
-  public static func == (a: Query, b: Query) -> Query<Bool> { a.compare(.equal, with: b) }
-  public static func != (a: Query, b: Query) -> Query<Bool> { a.compare(.notEqual, with: b) }
-
   /// True if the property has one of the values.
   public func `in`<S: Sequence<T>>(_ values: S) -> Query<Bool> {
     isOne(of: values.map { constant($0) })
-  }
-}
-
-extension Query where T: _Persistable & _QueryComparable {
-  public static func < (property: Query, value: T) -> Query<Bool> {
-    property.compare(.less, property.constant(value))
-  }
-  public static func <= (property: Query, value: T) -> Query<Bool> {
-    property.compare(.lessOrEqual, property.constant(value))
-  }
-  public static func > (property: Query, value: T) -> Query<Bool> {
-    property.compare(.greater, property.constant(value))
-  }
-  public static func >= (property: Query, value: T) -> Query<Bool> {
-    property.compare(.greaterOrEqual, property.constant(value))
-  }
-
-  public static func < (value: T, property: Query) -> Query<Bool> { property > value }
-  public static func <= (value: T, property: Query) -> Query<Bool> { property >= value }
-  public static func > (value: T, property: Query) -> Query<Bool> { property < value }
-  public static func >= (value: T, property: Query) -> Query<Bool> { property <= value }
-
-  public static func < (a: Query, b: Query) -> Query<Bool> { a.compare(.less, with: b) }
-  public static func <= (a: Query, b: Query) -> Query<Bool> {
-    a.compare(.lessOrEqual, with: b)
-  }
-  public static func > (a: Query, b: Query) -> Query<Bool> { a.compare(.greater, with: b) }
-  public static func >= (a: Query, b: Query) -> Query<Bool> {
-    a.compare(.greaterOrEqual, with: b)
   }
 }
 

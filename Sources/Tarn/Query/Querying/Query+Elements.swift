@@ -1,56 +1,7 @@
 import TarnStore
 
-/// Comparisons with the elements of a collection of values, true if some element meets them:
-/// `$0.scores > 3`, `$0.tags.starts(with: "a")`.
-extension Query where T: RealmCollection, T.Element: _Persistable {
-  private var element: Query<T.Element> { element() }
-
-  /// True if some element equals the value.
-  public static func == (elements: Query, value: T.Element) -> Query<Bool> {
-    elements.element == value
-  }
-  /// True if some element differs from the value.
-  public static func != (elements: Query, value: T.Element) -> Query<Bool> {
-    elements.element != value
-  }
-  /// True if some element equals the value.
-  public static func == (value: T.Element, elements: Query) -> Query<Bool> {
-    elements.element == value
-  }
-  /// True if some element differs from the value.
-  public static func != (value: T.Element, elements: Query) -> Query<Bool> {
-    elements.element != value
-  }
-}
-
-extension Query where T: RealmCollection, T.Element: _Persistable & _QueryComparable {
-  public static func < (elements: Query, value: T.Element) -> Query<Bool> {
-    elements.element < value
-  }
-  public static func <= (elements: Query, value: T.Element) -> Query<Bool> {
-    elements.element <= value
-  }
-  public static func > (elements: Query, value: T.Element) -> Query<Bool> {
-    elements.element > value
-  }
-  public static func >= (elements: Query, value: T.Element) -> Query<Bool> {
-    elements.element >= value
-  }
-
-  public static func < (value: T.Element, elements: Query) -> Query<Bool> {
-    elements.element > value
-  }
-  public static func <= (value: T.Element, elements: Query) -> Query<Bool> {
-    elements.element >= value
-  }
-  public static func > (value: T.Element, elements: Query) -> Query<Bool> {
-    elements.element < value
-  }
-  public static func >= (value: T.Element, elements: Query) -> Query<Bool> {
-    elements.element <= value
-  }
-}
-
+/// Conditions on the elements of a collection of values: `$0.scores.contains(1...3)`,
+/// `$0.tags.starts(with: "a")`.
 extension Query where T: RealmCollection, T.Element: _Persistable & _QueryComparable & Comparable {
   /// True if every element is in the range, and there is one.
   public func contains(_ range: Range<T.Element>) -> Query<Bool> {
@@ -62,10 +13,10 @@ extension Query where T: RealmCollection, T.Element: _Persistable & _QueryCompar
   }
 
   /// True if some element is in the range.
-  public func containsAny(in range: Range<T.Element>) -> Query<Bool> { element.contains(range) }
+  public func containsAny(in range: Range<T.Element>) -> Query<Bool> { some.contains(range) }
   /// True if some element is in the range.
   public func containsAny(in range: ClosedRange<T.Element>) -> Query<Bool> {
-    element.contains(range)
+    some.contains(range)
   }
 }
 
@@ -110,37 +61,37 @@ extension Query where T: RealmCollection, T.Element: _Persistable & _QueryText {
   /// True if some element contains the text under the options, which data does not support. Without
   /// options, `contains` tests whether the text is an element.
   public func contains(_ text: T.Element, options: StringOptions) -> Query<Bool> {
-    element.compare(.contains, element.constant(text), options)
+    some.compare(.contains, constant(text), options)
   }
   /// True if some element starts with the text.
-  public func starts(with text: T.Element) -> Query<Bool> { element.starts(with: text) }
+  public func starts(with text: T.Element) -> Query<Bool> { some.starts(with: text) }
   /// True if some element ends with the text.
-  public func ends(with text: T.Element) -> Query<Bool> { element.ends(with: text) }
+  public func ends(with text: T.Element) -> Query<Bool> { some.ends(with: text) }
   /// True if some element equals the text.
-  public func equals(_ text: T.Element) -> Query<Bool> { element.equals(text) }
+  public func equals(_ text: T.Element) -> Query<Bool> { some.equals(text) }
   /// True if some element differs from the text.
-  public func notEquals(_ text: T.Element) -> Query<Bool> { element.notEquals(text) }
+  public func notEquals(_ text: T.Element) -> Query<Bool> { some.notEquals(text) }
 }
 
 extension Query where T: RealmCollection, T.Element: _Persistable & _QueryString {
   /// True if some element starts with the text under the options.
   public func starts(with text: T.Element, options: StringOptions) -> Query<Bool> {
-    element.starts(with: text, options: options)
+    some.starts(with: text, options: options)
   }
   /// True if some element ends with the text under the options.
   public func ends(with text: T.Element, options: StringOptions) -> Query<Bool> {
-    element.ends(with: text, options: options)
+    some.ends(with: text, options: options)
   }
   /// True if some element equals the text under the options.
   public func equals(_ text: T.Element, options: StringOptions) -> Query<Bool> {
-    element.equals(text, options: options)
+    some.equals(text, options: options)
   }
   /// True if some element differs from the text under the options.
   public func notEquals(_ text: T.Element, options: StringOptions) -> Query<Bool> {
-    element.notEquals(text, options: options)
+    some.notEquals(text, options: options)
   }
   /// True if some element matches the pattern.
   public func like(_ pattern: T.Element, caseInsensitive: Bool = false) -> Query<Bool> {
-    element.like(pattern, caseInsensitive: caseInsensitive)
+    some.like(pattern, caseInsensitive: caseInsensitive)
   }
 }
