@@ -12,7 +12,7 @@ package enum SyncProgram {
 
   package static func run() -> Int32 {
     StandardDescriptors.fill()
-    SignalTrap.ignoreBrokenPipes()
+    SignalTrap.setUp()
     let arguments = parser.parseOrExit()
     let output = OutputPipe()
     do {

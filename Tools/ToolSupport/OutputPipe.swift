@@ -5,7 +5,7 @@ import Foundation
 /// - If the reader closes the pipe, the tool exits quietly: `write` and `flush` throw
 ///   `Failure.closed`, and the tool exits with `ExitCode.success`, because the reader had enough
 ///   (`tarn export … | head`). This requires that SIGPIPE is ignored:
-///   `SignalTrap.ignoreBrokenPipes()`.
+///   `SignalTrap.setUp()`.
 /// - If the reader does not read, the writer blocks; `cancel()` from any thread makes a blocked
 ///   write throw `Failure.cancelled`. A pipe is written in pieces that fit once it is reported
 ///   ready, so that no write blocks where `cancel` cannot reach it. The descriptor's flags are not

@@ -24,12 +24,14 @@ package final class SignalTrap: Sendable {
 
   /// The signals that end a command, without those that the process ignores, as in the background.
   package static var ending: [Int32] {
-    [SIGINT, SIGTERM, SIGHUP].filter { number in
-      var action = sigaction()
-      sigaction(number, nil, &action)
-      return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-        != unsafeBitCast(SIG_IGN, to: Int.self)
-    }
+    [SIGINT, SIGTERM, SIGHUP].filter { !isIgnored($0) }
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    sigaction(number, nil, &action)
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+      == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
   /// Ends the process by a signal, whose action is the default one.
@@ -44,8 +46,13 @@ package final class SignalTrap: Sendable {
     _exit(ExitCode.failure.rawValue)
   }
 
-  /// Makes a write to a closed pipe fail with EPIPE instead of raising a fatal signal.
-  package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+  /// What each tool does first: a write to a closed pipe fails with EPIPE instead of raising a fatal
+  /// signal, and SIGQUIT ends the process at once. On a terminal the runtime would report a crash
+  /// and wait for a key.
+  package static func setUp() {
+    signal(SIGPIPE, SIG_IGN)
+    if !isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
+  }
 }
 
 /// The traps of this process, of which several may wait for one signal: that of a prompt, and that

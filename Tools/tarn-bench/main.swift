@@ -1,7 +1,7 @@
 import Foundation
 import ToolSupport
 
-SignalTrap.ignoreBrokenPipes()
+SignalTrap.setUp()
 if CommandLine.arguments.dropFirst().first == BenchChild.word {
   BenchChild.run(Array(CommandLine.arguments.dropFirst(2)))
 }

@@ -34,7 +34,7 @@ final class StressRun {
   }
 
   func run() throws -> ExitCode {
-    SignalTrap.ignoreBrokenPipes()
+    SignalTrap.setUp()
     defer { if !options.keeps { try? FileManager.default.removeItem(atPath: folder) } }
     try fill()
     let writers = max(1, options.processes / 2)

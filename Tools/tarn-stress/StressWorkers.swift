@@ -45,7 +45,7 @@ final class Worker {
   }
 
   func run() throws {
-    SignalTrap.ignoreBrokenPipes()
+    SignalTrap.setUp()
     switch kind {
     case "write": try StressWriting(self).run()
     case "observe": try StressObserving(self).run()

@@ -44,7 +44,7 @@ struct LogCommand {
     let known = try records(store, after: .zero)
     let entries = try texts(known.suffix(count), shown.schema.schema, &patches)
     stop.beginFollowing()
-    for entry in follows ? entries : entries.reversed() { try output.write(entry) }
+    for entry in follows ? entries : entries.reversed() { try write(entry, to: output) }
     guard let follower else { return .success }
     while true {
       try output.flush()
@@ -60,10 +60,16 @@ struct LogCommand {
         let fresh = try records(store, after: shown.version)
         shown = newest
         for entry in try texts(fresh[...], newest.schema.schema, &patches) {
-          try output.write(entry)
+          try write(entry, to: output)
         }
       }
     }
+  }
+
+  /// Text may be styled.
+  private func write(_ entry: [UInt8], to output: OutputPipe) throws {
+    if usesJSON { return try output.write(entry) }
+    try output.write(String(decoding: entry, as: UTF8.self))
   }
 
   /// The records of the requested class and time, oldest first.

@@ -16,7 +16,7 @@ enum TarnProgram {
 
   static func run() -> Int32 {
     StandardDescriptors.fill()
-    SignalTrap.ignoreBrokenPipes()
+    SignalTrap.setUp()
     if let words = LastWords(ProgramArguments.all) { return words.tell().rawValue }
     let arguments = parser.parseOrExit()
     LastWords.keep(for: arguments)

@@ -55,6 +55,23 @@ import Testing
     try end(process, screen)
   }
 
+  /// The log is styled, and its escapes are not shown as text.
+  @Test func theLogIsStyled() throws {
+    let (process, screen) = try start()
+    try screen.type("log\n")
+    _ = screen.text(upTo: "\u{1b}[33mversion 1\u{1b}[0m")
+    _ = screen.text(upTo: "tarn> ")
+    try end(process, screen)
+  }
+
+  /// It ends at once, without the report of a crash that waits for a key.
+  @Test func ctrlBackslashEndsTheShell() throws {
+    let (process, screen) = try start()
+    try screen.type("\u{1c}")
+    // That is what setsid makes of SIGQUIT, with and without a core file.
+    #expect([SIGQUIT, SIGQUIT | 0x80].contains(process.status()))
+  }
+
   /// Commands that wait for another writer, which is this process.
   @Test func anInterruptedWriteWritesNothing() throws {
     let (process, screen) = try start()

@@ -13,7 +13,7 @@ package enum DaemonProgram {
 
   package static func run() -> Int32 {
     StandardDescriptors.fill()
-    SignalTrap.ignoreBrokenPipes()
+    SignalTrap.setUp()
     let arguments = parser.parseOrExit([DaemonCommand.name] + ProgramArguments.all.dropFirst())
     do {
       try ActionOptions.check(arguments)
@@ -38,6 +38,11 @@ package enum DaemonProgram {
     } catch let error as UsageError {
       complain(parser.refusal(error, of: DaemonCommand.name))
       return ExitCode.usage.rawValue
+    } catch OutputPipe.Failure.closed {
+      return ExitCode.success.rawValue
+    } catch OutputPipe.Failure.failed(let error) {
+      complain("tarn: \(printableLines("\(error)"))\n")
+      return ExitCode.failure.rawValue
     } catch {
       complain("tarn: \(printableLines("\(error)"))\n")
       return ExitCode.failure.rawValue
