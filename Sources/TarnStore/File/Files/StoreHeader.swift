@@ -79,6 +79,21 @@ struct StoreHeader: Equatable {
     return newer.header
   }
 
+  /// The headers that are sound by themselves, the newer one first: for a damaged file.
+  static func each(descriptor: Int32, path: String) -> [StoreHeader] {
+    var found: [StoreHeader] = []
+    for offset in [0] + pageSizes {
+      let bytes = bytes(of: descriptor, at: offset)
+      guard hasMagic(bytes) else { continue }
+      let metas = unsafe bytes.withUnsafeBytes { unsafe MetaFields($0) }
+      guard offset == 0 || offset == metas.pageSize, (try? metas.check(path: path, page: 0)) != nil,
+        (try? metas.checkTrees(path: path, page: 0)) != nil
+      else { continue }
+      found.append(metas.header)
+    }
+    return found.sorted { $0.transactionID > $1.transactionID }
+  }
+
   static func corrupted(_ path: String, _ detail: String) -> StorageError {
     StorageError(
       .corrupted, operation: "open", path: path, detail: "the file is damaged: \(detail)")

@@ -155,6 +155,18 @@ package final class Environment: Sendable {
     return try EnvironmentRegistry.shared.open(location, options: options, content: content)
   }
 
+  /// Opens a file that no other process can open.
+  ///
+  /// - Parameter file: stays the caller's.
+  static func open(owned file: Int32, path: String) throws(StorageError) -> Environment {
+    let copy = fcntl(file, F_DUPFD_CLOEXEC, 3)
+    guard copy >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
+    var options = EnvironmentOptions()
+    options.durability = .none
+    let target = try FileToOpen(path, owning: OwnedDescriptor(adopting: copy))
+    return Environment(opened: try target.open(options), options: options)
+  }
+
   /// Balances one `open`. The file is closed after the last `close` and the end of the last
   /// transaction; live read transactions stay valid until then.
   package func close() { EnvironmentRegistry.shared.close(self) }

@@ -105,6 +105,12 @@ struct FileToOpen: ~Copyable {
       because: nil)
   }
 
+  /// A file that no other process can open.
+  init(_ path: String, owning file: consuming OwnedDescriptor) throws(StorageError) {
+    let header = try StoreHeader.read(descriptor: file.raw, path: path)
+    try self.init(path, file, header: header, kind: .inMemory, copyOf: nil, because: nil)
+  }
+
   private init(
     _ path: String, _ file: consuming OwnedDescriptor, header: StoreHeader?, kind: FileKind,
     copyOf source: FileIdentity?, because cause: StorageError?

@@ -48,7 +48,7 @@ struct SoleUse: ~Copyable {
   }
 
   /// "process 4711 (notes) has the file open"
-  private static func users(of file: FileIdentity) -> String {
+  static func users(of file: FileIdentity) -> String {
     let holders = LockHolders.of(file, bytes: DataLocks.shared...Int64.max)
       .filter { $0.processID != getpid() }.map(\.description)
     if holders.isEmpty { return "a process that cannot be seen from here has the file open" }
