@@ -8,7 +8,7 @@ enum ShellLine {
   /// program runs.
   private static let others =
     SyncCommands.names.union([
-      "shell", "generate", "create", "load", "restore", DaemonCommand.name,
+      "shell", "generate", "create", "load", "restore", "repair", DaemonCommand.name,
     ])
   private static let ends = ["quit", "exit"]
 

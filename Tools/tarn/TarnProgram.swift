@@ -30,7 +30,8 @@ enum TarnProgram {
 
   /// Commands that change files. A signal ends them only before they commit.
   static let writing: Set = [
-    "alter", "create", "cursor", "delete", "import", "load", "reindex", "retention", "revert",
+    "alter", "create", "cursor", "delete", "import", "load", "reindex", "repair", "retention",
+    "revert",
     "set", "undo",
   ]
 
@@ -84,6 +85,7 @@ enum TarnProgram {
     case "copy": return try CopyCommand(arguments).run
     case "compact": return try CompactCommand(arguments).run
     case "backup": return try BackupCommand(arguments).run
+    case "repair": return try RepairCommand(arguments).run
     case "restore": return try RestoreCommand(arguments).run
     case "shell":
       let shell = try ShellCommand(arguments)

@@ -49,6 +49,27 @@ extension CommandTable {
     positionals: [file, PositionalSpec("DIR", "the folder of the backups")],
     options: [.value("keep", "N", "keep only the newest N backups of this store")])
 
+  static let repair = CommandSpec(
+    "repair", "Makes a new store of what can be read of a damaged one.",
+    discussion: """
+      FILE stays as it is; no process may have it open. Each object that can be read goes to DEST,
+      with its object key. Objects and values that are lost in the newest version are taken from the
+      version before, if that has them. What is neither here nor there is listed; links to lost
+      objects are removed. Indexes are made anew. Change records, cursors, the retention and the
+      state of a sync are not taken over.
+
+      Pages that no version uses hold deleted and outdated objects as well. With --stale those whose
+      place is lost are added: only where no other object has the key, and only values that are in
+      the object itself.
+
+      Exits with 1 if anything was lost. Until DEST is complete it is DEST.loading.
+      """,
+    positionals: [
+      PositionalSpec("FILE", "the damaged store"),
+      PositionalSpec("DEST", "the new store; it must not exist"),
+    ],
+    options: [.flag("stale", "add outdated objects where newer ones are lost")])
+
   static let restore = CommandSpec(
     "restore", "Makes a store of a backup.",
     discussion: """

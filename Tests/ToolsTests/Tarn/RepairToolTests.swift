@@ -1,0 +1,142 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TarnStore
+
+/// `tarn repair`.
+@Suite struct RepairToolTests {
+  private let folder = TemporaryFolder()
+  private var path: String { folder.file("a.tarn") }
+
+  private func tarn(_ arguments: String...) throws -> ToolProcess.Result {
+    try ToolProcess(folder, arguments).finish()
+  }
+
+  /// Objects with links, lists and long texts, in several commits.
+  private func makeStore(objects: Int = 400) throws {
+    let people = (0..<objects).map { number in
+      let text = number % 50 == 0 ? String(repeating: "long \(number) ", count: 900) : "short"
+      return "{\"id\": \(number), \"name\": \"name \(number)\", \"text\": \"\(text)\", "
+        + "\"friend\": \((number + 1) % objects), \"marks\": [1, 2, \(number)]}\n"
+    }.joined()
+    let made = try ToolProcess.run(
+      folder, "import", "a.tarn", "-", "-c", "Person", "-k", "id", "-f", "jsonl", "-t",
+      "friend:Person", input: people)
+    #expect(made.status == 0, "\(made.errors)")
+  }
+
+  private func change(_ body: (inout [UInt8]) throws -> Void) throws {
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    try body(&bytes)
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+  }
+
+  /// The pages of the values under keys with a tag, in the newest version.
+  private func pages(_ tag: TreeKey.Tag) throws -> [Int] {
+    let environment = try Environment.open(path: path)
+    defer { environment.close() }
+    let transaction = try environment.beginRead()
+    defer { transaction.end() }
+    var cursor = try Cursor(transaction)
+    let start = try environment.mapStart(of: environment.firstEngine)
+    var pages: Set<Int> = []
+    while try cursor.next() {
+      guard cursor.key[0] == tag.rawValue else { continue }
+      pages.insert(Int(UInt(bitPattern: cursor.value.baseAddress) - start) / 4096)
+    }
+    return pages.sorted()
+  }
+
+  private func isSound(_ name: String) throws -> Bool {
+    let check = try tarn("inspect", "--check", name)
+    return check.status == 0 && check.output.contains("Sound")
+  }
+
+  @Test func `of a sound file everything is in the new one`() throws {
+    try makeStore()
+    let repaired = try tarn("repair", "a.tarn", "b.tarn")
+    #expect(repaired.status == 0, "\(repaired)")
+    #expect(repaired.output == "b.tarn: 400 objects\n")
+    #expect(try tarn("dump", "b.tarn") == tarn("dump", "a.tarn"))
+    #expect(try isSound("b.tarn"))
+    #expect(try tarn("repair", "a.tarn", "b.tarn").errors.contains("there is a file already"))
+  }
+
+  @Test func `a lost page of objects is taken from the version before`() throws {
+    try makeStore()
+    // The next commit rewrites one cluster; the others are in both versions.
+    #expect(try tarn("set", "a.tarn", "Person", "name=new", "--where", "id == 3").status == 0)
+    let page = try #require(try pages(.cluster).last)
+    try change { bytes in for offset in 0..<4096 { bytes[page * 4096 + offset] = 0xa5 } }
+    #expect(try tarn("inspect", "a.tarn").status == 1)
+    let repaired = try tarn("repair", "a.tarn", "b.tarn")
+    #expect(repaired.status == 1)
+    #expect(repaired.errors.contains("not everything"), "\(repaired)")
+    #expect(try isSound("b.tarn"))
+    // The page that the last commit wrote is in the newest version only.
+    let count = try tarn("count", "b.tarn", "Person").output
+    #expect(try #require(Int(count.dropLast())) >= 300)
+    #expect(repaired.output.contains("as in the version before"), "\(repaired.output)")
+  }
+
+  @Test(arguments: [0, 1])
+  func `with one header page it is the other version`(_ page: Int) throws {
+    try makeStore(objects: 30)
+    #expect(try tarn("set", "a.tarn", "Person", "name=new", "--all").status == 0)
+    try change { bytes in for offset in 0..<4096 { bytes[page * 4096 + offset] = 0 } }
+    let repaired = try tarn("repair", "a.tarn", "b.tarn")
+    #expect(repaired.status == 1)
+    #expect(repaired.output.contains("one of the first two pages is damaged"))
+    #expect(try isSound("b.tarn"))
+    let names = try tarn("query", "b.tarn", "Person", "id == 1", "--csv", "--columns", "name")
+    #expect(["name\nnew\n", "name\nname 1\n"].contains(names.output))
+  }
+
+  @Test func `lost texts leave their objects, and are listed`() throws {
+    try makeStore()
+    let page = try #require(try pages(.longValue).first)
+    try change { bytes in for offset in 0..<4096 { bytes[page * 4096 + offset] = 0 } }
+    let repaired = try tarn("repair", "a.tarn", "b.tarn")
+    #expect(repaired.status == 1)
+    #expect(repaired.output.contains(", text: lost"), "\(repaired.output)")
+    #expect(try tarn("count", "b.tarn", "Person").output == "400\n")
+    #expect(try isSound("b.tarn"))
+  }
+
+  @Test func `links to lost objects are removed, and outdated objects need --stale`() throws {
+    try makeStore()
+    // So that no header has the former clusters.
+    for name in ["x", "y", "z"] {
+      #expect(try tarn("set", "a.tarn", "Person", "name=\(name)", "--all").status == 0)
+    }
+    #expect(try tarn("delete", "a.tarn", "Person", "--where", "id == 399").status == 0)
+    let lost = try pages(.cluster)
+    try change { bytes in
+      for page in lost { for offset in 0..<4096 { bytes[page * 4096 + offset] = 0 } }
+    }
+    let plain = try tarn("repair", "a.tarn", "b.tarn")
+    #expect(plain.status == 1)
+    #expect(plain.output.contains("--stale takes them"), "\(plain.output)")
+    let stale = try tarn("repair", "a.tarn", "c.tarn", "--stale")
+    #expect(stale.status == 1)
+    #expect(stale.output.contains("they may be outdated"), "\(stale.output)")
+    for name in ["b.tarn", "c.tarn"] { #expect(try isSound(name), "\(name)") }
+  }
+
+  @Test func `what is no store, is open or has no header gives nothing`() throws {
+    _ = try folder.file("notes", Array(repeating: 0x61, count: 9_000))
+    let notes = try tarn("repair", "notes", "b.tarn")
+    #expect(notes.errors.contains("neither of its first two pages is the header of a store"))
+    try makeStore(objects: 3)
+    let watch = try ToolProcess(folder, ["watch", "a.tarn", "Person", "--json"])
+    #expect(try watch.line() != nil)
+    let open = try tarn("repair", "a.tarn", "b.tarn")
+    #expect(open.errors.contains("process \(watch.processID) (tarn)"), "\(open.errors)")
+    watch.signal(SIGTERM)
+    _ = try watch.finish()
+    try change { bytes in for offset in 0..<8192 { bytes[offset] = 0 } }
+    #expect(try tarn("repair", "a.tarn", "b.tarn").status == 1)
+    #expect(!folder.names.contains { $0.hasPrefix("b.tarn") })
+  }
+}

@@ -1,0 +1,276 @@
+import TarnStore
+import TarnText
+import ToolSupport
+
+/// Copies the objects of a damaged file into a new store: first those of the newest version, then
+/// those of the version before where the newest is lost, then those of unused pages.
+final class RepairCopy {
+  /// Where an object was found.
+  enum Origin { case newest, before, stale }
+
+  /// The most objects of one commit.
+  private static let batch = 2_000
+
+  private struct Row {
+    let key: ObjectKey
+    let origin: Origin
+    let contents: [ColumnID: Content]
+  }
+
+  private let salvage: Salvage
+  private let store: Store
+  private let patience: WriterPatience
+  private let newest: SalvagedState
+  /// Nil if it is lost, or has other classes.
+  private let before: SalvagedState?
+  private let ids: RepairIDs
+  private(set) var report = RepairReport()
+  private var rows: [Row] = []
+
+  /// - Parameter store: a new store with the classes of the newest state.
+  init(_ salvage: Salvage, _ store: Store, _ patience: WriterPatience) {
+    self.salvage = salvage
+    self.patience = patience
+    self.store = store
+    newest = salvage.states[0]
+    let other = salvage.states.dropFirst().first
+    before = other?.schema == newest.schema ? other : nil
+    ids = RepairIDs(from: newest.schema, to: store)
+    for problem in salvage.problems + newest.problems { report.note(problem) }
+    if other != nil, before == nil, !newest.problems.isEmpty {
+      report.note("the version before has other classes and was not used")
+    }
+  }
+
+  // MARK: - Objects
+
+  func copy(_ described: ClassSchema, takingStale takesStale: Bool) throws {
+    try copyAll(of: described, from: newest, .newest) { _ in true }
+    let lost = newest.lostRows.filter { $0.classID == described.id }
+    if let before {
+      for rows in lost {
+        try copyAll(of: described, from: before, .before, within: rows.keys) { [newest] key in
+          try newest.reader.row(key, in: described.id) == nil
+        }
+      }
+    }
+    try commit(described)
+    try copyStale(described, lost, takesStale)
+    try keepCounter(described)
+  }
+
+  private func copyAll(
+    of described: ClassSchema, from state: SalvagedState, _ origin: Origin,
+    within keys: ClosedRange<ObjectKey> = .smallest ... .largest,
+    where isWanted: (ObjectKey) throws -> Bool
+  ) throws {
+    var failure: (any Error)?
+    do throws(StorageError) {
+      try state.reader.forEachCluster(in: described.id, holding: keys) {
+        found throws(StorageError) in
+        do {
+          for slot in 0..<found.image.rowCount {
+            let key = found.image.key(at: slot)
+            guard keys.contains(key), try isWanted(key) else { continue }
+            let contents = contents(key, described, state)
+            try add(Row(key: key, origin: origin, contents: contents), described)
+          }
+        } catch {
+          failure = error
+        }
+        return failure == nil
+      }
+    } catch {
+      report.note("class \(described.name): \(error.detail)")
+    }
+    if let failure { throw failure }
+  }
+
+  /// What can be read of an object, also from the version before.
+  private func contents(
+    _ key: ObjectKey, _ described: ClassSchema, _ state: SalvagedState
+  ) -> [ColumnID: Content] {
+    var contents: [ColumnID: Content] = [:]
+    for column in described.shownColumns {
+      do {
+        contents[column.id] = try Rows(state.reader).content(of: column, at: key, in: described.id)
+      } catch {
+        let place = "class \(described.name), object \(key.rawValue), \(column.name): "
+        if state === newest, let before,
+          let older = try? Rows(before.reader).content(of: column, at: key, in: described.id),
+          (try? before.reader.row(key, in: described.id)) != nil
+        {
+          contents[column.id] = older
+          report.note(place + "as in the version before; \(error)")
+        } else {
+          report.note(place + "lost; \(error)")
+        }
+      }
+    }
+    return contents
+  }
+
+  // MARK: - Unused pages
+
+  private func copyStale(
+    _ described: ClassSchema, _ lost: [SalvagedState.LostRows], _ takesStale: Bool
+  ) throws {
+    guard !lost.isEmpty else { return }
+    let reader = try SnapshotReader(store.newestSnapshot())
+    let target = ids.classes[described.id]!.id
+    var met: Set<ObjectKey> = []
+    try salvage.forEachUnusedCluster(of: described) { image in
+      for slot in 0..<image.rowCount {
+        let key = image.key(at: slot)
+        guard lost.contains(where: { $0.keys.contains(key) }), !met.contains(key),
+          try newest.reader.row(key, in: described.id) == nil,
+          try reader.row(key, in: target) == nil
+        else { continue }
+        met.insert(key)
+        guard takesStale else {
+          report.countLeft()
+          continue
+        }
+        try add(Row(key: key, origin: .stale, contents: simple(image, slot, described)), described)
+      }
+    }
+    try commit(described)
+  }
+
+  /// Values that are in the row itself. The parts of others may have been overwritten.
+  private func simple(
+    _ image: ClusterImage, _ slot: Int, _ described: ClassSchema
+  ) -> [ColumnID: Content] {
+    var contents: [ColumnID: Content] = [:]
+    for column in described.shownColumns where !column.mayHaveParts(newest.reader.schema) {
+      if let value = try? image.value(column, slot) {
+        contents[column.id] = .value(value)
+      } else {
+        report.note(
+          "class \(described.name), object \(image.key(at: slot).rawValue), \(column.name): lost")
+      }
+    }
+    return contents
+  }
+
+  // MARK: - Writing
+
+  private func add(_ row: Row, _ described: ClassSchema) throws {
+    rows.append(row)
+    if rows.count >= Self.batch { try commit(described) }
+  }
+
+  private func commit(_ described: ClassSchema) throws {
+    let all = rows.sorted { $0.key < $1.key }
+    rows = []
+    guard !all.isEmpty else { return }
+    do {
+      try write(all, described)
+      for row in all { report.count(row.origin) }
+    } catch let error as StorageError where Self.isAboutRows(error) {
+      // One by one, so that only the object that contradicts others is left out.
+      for row in all {
+        do {
+          try write([row], described)
+          report.count(row.origin)
+        } catch let error as StorageError where Self.isAboutRows(error) {
+          report.note(
+            "class \(described.name), object \(row.key.rawValue), was left out: \(error.detail)")
+        }
+      }
+    }
+  }
+
+  private static func isAboutRows(_ error: StorageError) -> Bool {
+    error.code == .notUnique || error.code == .invalidInput
+  }
+
+  private func write(_ rows: [Row], _ described: ClassSchema) throws {
+    let target = ids.classes[described.id]!
+    _ = try StoreAccess.write(store, patience) { session in
+      for row in rows {
+        let contents = ids.translated(row.contents, of: described)
+        if let primary = target.primaryKey, !target.keyIsPrimary,
+          case .value(let value)? = contents[primary],
+          try session.find(primaryKey: value, in: target.id) != nil
+        {
+          throw StorageError(
+            .notUnique, operation: "repair", path: store.path,
+            detail: "there is another object with its primary key")
+        }
+        try session.create(contents, at: row.key, in: target.id)
+        if !target.keyIsPrimary { try session.continueKeys(of: target.id, after: row.key) }
+      }
+    }
+    Interruption.endCommit(isResult: false)
+    try Interruption.check()
+  }
+
+  /// No key of a former object is used again.
+  private func keepCounter(_ described: ClassSchema) throws {
+    let target = ids.classes[described.id]!
+    guard !target.keyIsPrimary,
+      let next = (try? newest.reader.record(of: described.id))?.nextKey, next.rawValue > 0
+    else { return }
+    _ = try StoreAccess.write(store, patience) { session in
+      try session.continueKeys(of: target.id, after: ObjectKey(next.rawValue - 1))
+    }
+    Interruption.endCommit(isResult: false)
+  }
+
+  // MARK: - Links
+
+  /// Removes links to objects that are lost.
+  func removeMissingLinks() throws {
+    let reader = try SnapshotReader(store.newestSnapshot())
+    for described in reader.schema.schema.classes {
+      let columns = described.shownColumns.filter { $0.type == .any || $0.target != nil }
+      if columns.isEmpty { continue }
+      for key in try reader.allKeys(in: described.id) {
+        for column in columns {
+          let content = try Rows(reader).content(of: column, at: key, in: described.id)
+          guard let kept = try content.withoutMissing(column, reader) else { continue }
+          report.note(
+            "class \(described.name), object \(key.rawValue), \(column.name): a link to a lost "
+              + "object was removed")
+          _ = try StoreAccess.write(store, patience) { session in
+            try session.put(kept, column, at: key, in: described.id)
+          }
+          Interruption.endCommit(isResult: false)
+        }
+      }
+    }
+  }
+}
+
+extension Content {
+  /// The content without links to objects that are missing; nil if there are none.
+  fileprivate func withoutMissing(
+    _ column: ColumnSchema, _ reader: SnapshotReader
+  ) throws -> Content? {
+    switch self {
+    case .value(let value):
+      guard let target = column.linkTarget(of: value) else { return nil }
+      return try reader.row(target.key, in: target.classID) == nil ? .value(.null) : nil
+    case .list(let items):
+      var isChanged = false
+      let kept = try items.compactMap { item -> Content? in
+        guard let other = try item.withoutMissing(column, reader) else { return item }
+        isChanged = true
+        if case .value = other { return nil }
+        return other
+      }
+      return isChanged ? .list(kept) : nil
+    case .map(let pairs):
+      var isChanged = false
+      let kept = try pairs.map { pair -> Pair in
+        guard let other = try pair.value.withoutMissing(column, reader) else { return pair }
+        isChanged = true
+        return Pair(key: pair.key, value: other)
+      }
+      return isChanged ? .map(kept) : nil
+    // An embedded object's properties are those of its own class.
+    case .object: return nil
+    }
+  }
+}
