@@ -23,7 +23,7 @@ struct BackupFolder {
       time = String(front[front.utf8.index(after: dash)...])
       stem = String(front[..<dash])
       self.name = name
-      let isCompanion = ending.hasSuffix("-lock") || ending.hasSuffix("-signal")
+      let isCompanion = ["-lock", "-signal"].contains { ending.endsWithBytes(of: $0) }
       guard !stem.isEmpty, Self.isTime(time), !isCompanion else { return nil }
     }
 
