@@ -46,9 +46,9 @@ package final class SignalTrap: Sendable {
     _exit(ExitCode.failure.rawValue)
   }
 
-  /// What each tool does first: a write to a closed pipe fails with EPIPE instead of raising a fatal
-  /// signal, and SIGQUIT ends the process at once. On a terminal the runtime would report a crash
-  /// and wait for a key.
+  /// What each tool does first: a write to a closed pipe fails with EPIPE instead of raising a
+  /// fatal signal, and SIGQUIT ends the process at once. On a terminal the runtime would report a
+  /// crash and wait for a key.
   package static func setUp() {
     signal(SIGPIPE, SIG_IGN)
     if !isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
