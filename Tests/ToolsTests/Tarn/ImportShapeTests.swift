@@ -53,8 +53,9 @@ import Testing
       done.errors.contains(
         "class 'Wide' has \(count) properties, more than one object can hold"),
       "\(done.errors.prefix(500))")
+    let message = done.errors.replacingOccurrences(of: folder.path, with: "")
     for word in ["row", "encode", "bytes", "No such file"] {
-      #expect(!done.errors.contains(word), "\(done.errors.prefix(500))")
+      #expect(!message.contains(word), "\(message.prefix(500))")
     }
     for ending in ["", "-lock", "-signal"] {
       #expect(!FileManager.default.fileExists(atPath: folder.file("a.realm" + ending)))
