@@ -101,7 +101,7 @@ struct ConfigurationCheck {
     if case .file? = source { true } else { running != nil }
   }
 
-  /// What a port that another process has means.
+  /// The problem with a port that another process has.
   private func taken(_ port: Int, of host: String, _ fault: String) -> [Finding] {
     switch side {
     case .daemon(let running):

@@ -2,7 +2,7 @@ import Tarn
 import TarnStore
 import ToolSupport
 
-/// What an operator asks a sink to do in a file.
+/// The actions that an operator asks of a sink in a file.
 enum AskedAction: Equatable, Sendable, CustomStringConvertible {
   /// Drop what the receiver lacks up to a version.
   case skip(through: UInt64)
@@ -41,7 +41,7 @@ final class AskedActions: Sendable {
 
   var areDurable: Bool { positions != nil }
 
-  /// What is to be done next.
+  /// The next action.
   var next: AskedAction? { asked.withLock { $0 } }
 
   /// - Throws: `ToolError` if it cannot be kept; then it is not done.

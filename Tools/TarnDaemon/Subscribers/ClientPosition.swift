@@ -5,7 +5,7 @@ import ToolSupport
 /// with it after the watch selects something else.
 struct ClientPosition: Equatable, Sendable, CustomStringConvertible {
   let position: ChangePosition
-  /// The sum of what the watch selected; nil for a position from elsewhere, such as the line of
+  /// The sum of the watch's selection; nil for a position from elsewhere, such as the line of
   /// another sink, which counts as one of the present selection.
   let selection: String?
 

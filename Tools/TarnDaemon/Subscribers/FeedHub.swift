@@ -35,7 +35,7 @@ final class FeedHub: FileTable.Listener {
   private static let retryPause = DispatchTimeInterval.seconds(30)
 
   let watch: WatchSettings
-  /// The sum of what the watch selects, which each position for a client has.
+  /// The sum of the watch's selection, which each position for a client has.
   let selection: String
   let queue = DispatchQueue(label: "tarn-hub")
   private let sinkName: String

@@ -19,11 +19,11 @@ struct FeedPoint: Sendable {
 
   /// Where a client is in one file.
   struct Place: Equatable {
-    /// What is known of a position.
+    /// How a position relates to the file.
     enum Standing {
       /// The client has sent it: it may be one of another file.
       case sent
-      /// The client has sent it for what the watch selected before.
+      /// It belongs to an earlier selection of the watch.
       case ofOtherSelection
       /// The open file has had it.
       case confirmed
@@ -36,7 +36,7 @@ struct FeedPoint: Sendable {
   private var places: [UInt64: Place] = [:]
   /// The sums of the paths, that of the file which has changed last at the end.
   private var order: [UInt64] = []
-  /// The sum of what the watch selects.
+  /// The sum of the watch's selection.
   private let selection: String
 
   /// - Parameter positions: as the client has sent them.

@@ -29,7 +29,7 @@ final class PositionFile: Sendable {
     /// The end of the last batch that was refused as a whole: a batch that begins before it may
     /// have changes that the receiver took with the refused one.
     var refusedThrough: UInt64 = 0
-    /// What an operator has asked for, and is not done.
+    /// An operator's requests that are not done.
     var asked: AskedAction?
 
     /// Notes that the consumer has everything up to a position.

@@ -12,7 +12,7 @@ struct CompactCommand {
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
-    // Errors for what is no store are those of other commands.
+    // For a file that is not a store, the errors are those of other commands.
     let count = try StoreCopy(StoreAccess.openExisting(path).newestSnapshot()).entryCount
     var bar = ProgressBar("Compacting", total: Int64(count))
     let sizes = try StoreRegistry.compact(

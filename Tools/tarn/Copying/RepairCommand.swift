@@ -3,7 +3,7 @@ import TarnStore
 import TarnText
 import ToolSupport
 
-/// `tarn repair`: makes a new store of what can be read of a damaged one.
+/// `tarn repair`: makes a new store of the readable objects of a damaged one.
 struct RepairCommand {
   private let path: String
   private let destination: String
@@ -59,7 +59,7 @@ struct RepairCommand {
   }
 }
 
-/// What a repair has found and lost.
+/// The objects that a repair has found and lost.
 struct RepairReport {
   /// The most lines about single values.
   private static let linesMax = 1_000

@@ -86,7 +86,7 @@ final class RepairCopy {
     if let failure { throw failure }
   }
 
-  /// What can be read of an object, also from the version before.
+  /// The readable values of an object, also from the version before.
   private func contents(
     _ key: ObjectKey, _ described: ClassSchema, _ state: SalvagedState
   ) -> [ColumnID: Content] {

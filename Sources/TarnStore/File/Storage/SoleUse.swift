@@ -6,7 +6,7 @@ internal import Glibc
 struct SoleUse: ~Copyable {
   private let lock: LockFile
 
-  /// Of a store that this process has open. It must be closed before this value ends, which drops
+  /// For a store that this process has open. It must be closed before this value ends, which drops
   /// LMDB's locks.
   ///
   /// Errors: `.busy` if another process has been opening it until the deadline; `.alreadyOpen` if
@@ -19,7 +19,7 @@ struct SoleUse: ~Copyable {
       deadline, operation)
   }
 
-  /// Of a store that this process does not have open.
+  /// For a store that this process does not have open.
   ///
   /// - Parameter path: without links.
   init(of path: String, _ deadline: Deadline, operation: String) throws(StorageError) {

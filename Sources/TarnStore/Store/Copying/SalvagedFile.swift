@@ -55,9 +55,9 @@ final class SalvagedFile {
 struct SalvagedPage {
   struct Node {
     let key: [UInt8]
-    /// Of a branch: the page below. Of a leaf: the page of a value with pages of its own.
+    /// The page below a branch, or the page of a leaf's value with pages of its own.
     let page: UInt64?
-    /// Of a leaf: the bytes of the value in this page.
+    /// The bytes of a leaf's value in this page.
     let value: Range<Int>
     /// The length of the value.
     let byteCount: Int
@@ -68,7 +68,7 @@ struct SalvagedPage {
   /// Nil for nodes that lie outside.
   let nodes: [Node?]
 
-  /// Nil if it is no such page.
+  /// Nil for another kind of page.
   init?(_ bytes: [UInt8], number: UInt64) {
     func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> T {
       unsafe bytes.withUnsafeBytes {

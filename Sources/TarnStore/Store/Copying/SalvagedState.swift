@@ -1,5 +1,5 @@
-/// What a damaged file has of one version, as a store in a file without a name. It lacks indexes,
-/// directories, change records and cursors; some of its values may be missing.
+/// The records of one version in a damaged file, as a store in a file without a name. It lacks
+/// indexes, row counts, change records and cursors; some of its values may be missing.
 package final class SalvagedState {
   /// Rows whose clusters are lost.
   package struct LostRows {
@@ -9,7 +9,7 @@ package final class SalvagedState {
 
   package let reader: SnapshotReader
   package let lostRows: [LostRows]
-  /// What is lost of it, page by page.
+  /// Its losses, page by page.
   package let problems: [String]
   /// Keeps the bytes.
   private let spool: FileInMaking

@@ -10,7 +10,7 @@ extension StoreRegistry {
   /// Replaces a file by one without free pages that is the same store: history, version, change
   /// records, cursors and the state of a replica stay. The file at the path is always complete.
   ///
-  /// No process may have it open. Those that open it meanwhile wait, and open the new file.
+  /// No process may have it open. Openers wait meanwhile, and open the new file.
   ///
   /// - Parameters:
   ///   - isWorthwhile: gets the bytes of the file and those in use.
