@@ -59,7 +59,8 @@ import Testing
       do {
         for state in try Salvage(damaged, besides: damaged).states { _ = try rows(state) }
       } catch let error as StorageError {
-        #expect(error.code == .corrupted, "\(error)")
+        // A byte may make a format that is not known.
+        #expect([.corrupted, .newerFormat].contains(error.code), "\(error)")
       }
     }
   }

@@ -38,24 +38,35 @@ final class EnvironmentRegistry: Sendable {
   private let open = Lock(Open())
 
   /// How often an opener that waited begins again at the file that is at the path by then, as after
-  /// a compaction.
+  /// a compaction. It follows no link that was put there meanwhile.
   private static let attemptsMax = 10
 
   func open(
     _ location: StoreLocation, options: EnvironmentOptions, content: Environment.FirstContent?
   ) throws(StorageError) -> Environment {
     var attempts = 1
+    let resolved = Self.resolvedPath(location)
     while true {
       do throws(StorageError) {
         return try openOnce(location, options: options, content: content)
       } catch {
         guard error.code == .overtaken else { throw error }
-        guard attempts < Self.attemptsMax else {
+        guard attempts < Self.attemptsMax, Self.isSame(resolved, Self.resolvedPath(location)) else {
           throw StorageError(.replaced, operation: "open", path: error.path, detail: error.detail)
         }
         attempts += 1
       }
     }
+  }
+
+  /// Nil is the path of no file: one that is still to be created, or was deleted.
+  private static func isSame(_ before: String?, _ now: String?) -> Bool {
+    before == nil || now == nil || before == now
+  }
+
+  private static func resolvedPath(_ location: StoreLocation) -> String? {
+    guard case .file(let path) = location else { return nil }
+    return FilePaths.resolved(path)
   }
 
   private func openOnce(
