@@ -51,6 +51,26 @@ private let durabilities: [Realm.Configuration.Durability] = [.full, .relaxed]
     #expect(a.cats.map(\.id).sorted() == [1, 2])
   }
 
+  /// The last deadline may pass while the others are looked at.
+  @Test func noDeadlineIsMissed() throws {
+    let shelter = try Shelter(.relaxed)
+    let (a, b) = (try shelter.open(), try shelter.open())
+    b.realm.beginWrite()
+    for later in stride(from: 0, to: 3_000, by: 100) {
+      var count = 0
+      for timeout in [1_000 + later] + Array(repeating: 1_000, count: 50) {
+        a.realm.writeAsync(timeout: .microseconds(timeout)) {
+          Issue.record("too late")
+        } onComplete: { _ in
+          count += 1
+        }
+      }
+      while count < 51, a.scheduler.wait(timeout: 20) { a.pump() }
+      try #require(count == 51, "\(later) microseconds later: only \(count) gave up")
+    }
+    b.realm.cancelWrite()
+  }
+
   /// Those behind it go on.
   @Test func theFirstInLineGivesUp() throws {
     let shelter = try Shelter(.relaxed)

@@ -31,7 +31,9 @@ final class AsyncWrites: PendingWrites {
     /// The time at which it fails if it has not begun.
     var deadline: ContinuousClock.Instant?
 
-    var isLate: Bool { deadline.map { $0 <= .now } ?? false }
+    func isLate(at time: ContinuousClock.Instant = .now) -> Bool {
+      deadline.map { $0 <= time } ?? false
+    }
   }
 
   /// A commit that is on its way to the disk.
@@ -189,9 +191,11 @@ final class AsyncWrites: PendingWrites {
   /// Removes requests that have waited too long to begin. Tasks are called, and check it
   /// themselves.
   private func giveUpLate() {
-    guard let deadlineTurn, deadlineTurn <= .now else { return }
+    // One time for all: what becomes late meanwhile is left to the next turn.
+    let now = ContinuousClock.now
+    guard let deadlineTurn, deadlineTurn <= now else { return }
     self.deadlineTurn = nil
-    for late in requests where late.isLate {
+    for late in requests where late.isLate(at: now) {
       switch late.work {
       case .task(let turn): turn.call()
       case .block(_, let failed):
@@ -200,12 +204,13 @@ final class AsyncWrites: PendingWrites {
         failed(Realm.Error(store.gate.busy()))
       }
     }
-    if let next = requests.compactMap({ $0.isLate ? nil : $0.deadline }).min() { wakeUp(at: next) }
+    let next = requests.compactMap { $0.isLate(at: now) ? nil : $0.deadline }.min()
+    if let next { wakeUp(at: next) }
   }
 
   /// The task fails if it has waited too long.
   private func giveUp(_ id: UInt32) throws(Realm.Error) {
-    guard requests.contains(where: { $0.id == id && $0.isLate }) else { return }
+    guard requests.contains(where: { $0.id == id && $0.isLate() }) else { return }
     remove(id)
     throw Realm.Error(store.gate.busy())
   }
