@@ -182,7 +182,13 @@ private struct GroupRun {
       GroupView("of distinct ones", purses.sorted(by: \.id).distinct(by: [\.coins]), \.owner) {
         KeyRank($0)
       },
-      AggregateView(purses), AggregateView(some),
+      GroupView("of a window", purses.sorted(by: \.coins).offset(1).limit(9), \.owner) {
+        KeyRank($0)
+      },
+      GroupView("of a list's window", chest.purses.window(1..<7), \.isOpen) {
+        KeyRank($0 ? 1 : 0)
+      },
+      AggregateView(purses), AggregateView(some), AggregateView(some.limit(4)),
     ]
   }
 

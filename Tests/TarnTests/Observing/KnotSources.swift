@@ -67,6 +67,31 @@ struct KnotSource {
       KnotSource(name: "back sorted") {
         AnyRealmCollection(hub($0).back.sorted(by: \.name))
       },
+    ] + windows
+  }
+
+  private static var windows: [KnotSource] {
+    [
+      KnotSource(name: "window") {
+        AnyRealmCollection($0.objects(Knot.self).sorted(by: \.size).window(1..<5))
+      },
+      KnotSource(name: "window of a window") {
+        AnyRealmCollection($0.objects(Knot.self).sorted(by: \.name).offset(1).window(1...3))
+      },
+      KnotSource(name: "window of distinct ones") {
+        AnyRealmCollection($0.objects(Knot.self).distinct(by: [\.name, \.size]).limit(3))
+      },
+      KnotSource(name: "list window") { AnyRealmCollection(hub($0).list.window(1..<4)) },
+      KnotSource(name: "list window of a window") {
+        AnyRealmCollection(hub($0).list.sorted(by: \.size).limit(6).offset(1).limit(3))
+      },
+      KnotSource(name: "set window") {
+        AnyRealmCollection(hub($0).set.sorted(by: \.name).window(1...2))
+      },
+      KnotSource(name: "map window") {
+        AnyRealmCollection(hub($0).map.where { $0.size >= 0 }.limit(2))
+      },
+      KnotSource(name: "back window") { AnyRealmCollection(hub($0).back.offset(1)) },
     ]
   }
 }
@@ -87,6 +112,15 @@ struct KnotSections {
       },
       KnotSections(name: "sections of backlinks", property: "back") {
         KnotSource.hub($0).back.sectioned(by: { $0.size % 2 }, sortDescriptors: byID)
+      },
+      KnotSections(name: "sections of a set", property: "set") {
+        KnotSource.hub($0).set.sectioned(by: { $0.size % 2 }, sortDescriptors: byID)
+      },
+      KnotSections(name: "sections of a window") {
+        $0.objects(Knot.self).offset(2).limit(5).sectioned(by: \.size)
+      },
+      KnotSections(name: "sections of a list's window", property: "list") {
+        KnotSource.hub($0).list.limit(4).sectioned(by: { $0.size % 2 }, sortDescriptors: byID)
       },
     ]
   }
@@ -167,7 +201,12 @@ struct KnotValues {
       KnotValues("numbers sorted") { $0.numbers.sorted(ascending: false) },
       KnotValues("numbers distinct") { $0.numbers.distinct() },
       KnotValues("tags") { $0.tags },
+      KnotValues("numbers window") { $0.numbers.window(1..<4) },
+      KnotValues("numbers window of a window") {
+        $0.numbers.sorted().offset(1).limit(3).offset(1)
+      },
       KnotValues("tags sorted") { $0.tags.sorted() },
+      KnotValues("tags window") { $0.tags.limit(2) },
       KnotValues("heap") { KnotMaps.list($0) },
     ]
   }
