@@ -152,10 +152,11 @@ void tarn_hmac(
 }
 
 struct MHD_Daemon *tarn_serve(
-    int listener, unsigned timeout_seconds, unsigned connections, MHD_AccessHandlerCallback handler,
-    MHD_RequestCompletedCallback completed, void *context) {
+    int listener, unsigned timeout_seconds, unsigned connections, MHD_AcceptPolicyCallback accepts,
+    MHD_AccessHandlerCallback handler, MHD_RequestCompletedCallback completed, void *context) {
   return MHD_start_daemon(
-      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handler, context,
+      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, accepts, context, handler,
+      context,
       MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_TIMEOUT, timeout_seconds,
       MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_NOTIFY_COMPLETED, completed, context,
       MHD_OPTION_END);

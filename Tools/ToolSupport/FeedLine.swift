@@ -46,6 +46,7 @@ package final class FeedLine {
   private let batch: ChangeBatch
   private let className: String
   private let values: RecordedJSON
+  /// Nil if the file does not have the class: then there are no objects of it.
   private let described: ClassSchema?
   private let members: [JSONMember]
   private let limit: Int
@@ -54,7 +55,7 @@ package final class FeedLine {
   private let parts: Parts
   private let position: String
   private let isNewBeginning: Bool
-  private let changes: ObjectChanges<DynamicObject>
+  private let changes: ObjectChanges<DynamicObject>?
   /// The content of the lines, read when it is needed: the objects of a snapshot, or the changes in
   /// the order in which they are written.
   private var objects: SelectedObjects?
@@ -96,8 +97,9 @@ package final class FeedLine {
     self.isRepeated = isRepeated ?? (batch.isRepeated && batch.fullResync == nil)
     self.tellsOldValues = tellsOldValues
     values = RecordedJSON(schema: batch.storeSchema, columns: columns)
-    described = batch.storeSchema.named(className)
-    changes = batch.changes(ofClass: className)
+    let described = batch.storeSchema.named(className)
+    self.described = described?.isVacant == false ? described : nil
+    changes = self.described.map { _ in batch.changes(ofClass: className) }
     isNewBeginning = batch.fullResync != nil
     rest = .objects(0)
   }
@@ -170,7 +172,7 @@ package final class FeedLine {
       json.key("fullResync")
       json.string("\(reason)")
     }
-    let isCleared = !isNewBeginning && changes.isCleared && isHead
+    let isCleared = !isNewBeginning && changes?.isCleared == true && isHead
     for (name, isTrue) in [("repeated", isRepeated), ("cleared", isCleared)] where isTrue {
       json.key(name)
       json.bool(true)
@@ -238,7 +240,7 @@ package final class FeedLine {
 
   private func readChanges() throws(StorageError) -> [RecordedChange] {
     if let recorded { return recorded }
-    let kept = try changes.readRecorded()
+    let kept = try changes?.readRecorded() ?? []
     let all = tellsOldValues ? kept : kept.map(\.withoutOldValues)
     let made = RecordedChange.Kind.allCases.flatMap { kind in all.filter { $0.kind == kind } }
     recorded = made
@@ -276,7 +278,7 @@ package final class FeedLine {
     headCount + (try objectCount()) + (parts.isEnd ? 1 : 0)
   }
 
-  private var headCount: Int { isNewBeginning || changes.isCleared ? 1 : 0 }
+  private var headCount: Int { isNewBeginning || changes?.isCleared == true ? 1 : 0 }
 
   /// The object of an item; nil for the beginning and the end.
   package func identity(ofItem item: Int) throws(StorageError) -> ObjectIdentity? {

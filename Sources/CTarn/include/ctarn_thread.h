@@ -1,5 +1,6 @@
 #ifndef CTARN_THREAD_H
 #define CTARN_THREAD_H
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,6 +25,9 @@ static inline __attribute__((always_inline, pure)) uintptr_t tarn_thread_id(void
 // thread, which Foundation's own interface cannot do.
 void *CFRunLoopGetCurrent(void);
 void CFRunLoopWakeUp(void *loop);
+// A thread's run loop; null if it has none. The other functions make one, which takes descriptors
+// and ends the program if none is left.
+void *_CFRunLoopGet0b(pthread_t thread);
 
 // The two words of Swift's UnownedSerialExecutor.
 struct tarn_executor {

@@ -27,6 +27,9 @@ public struct CursorSelection: Sendable {
   /// All objects of all classes, including classes that are added to the file later.
   public static let wholeRealm = CursorSelection(parts: nil)
 
+  /// No class.
+  package static let nothing = CursorSelection(parts: [])
+
   private init(parts: [Part]?) { self.parts = parts }
 
   /// The objects of a class.

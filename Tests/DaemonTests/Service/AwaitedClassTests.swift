@@ -25,6 +25,69 @@ struct AwaitedClassTests {
     try realm.write { realm.create(Later.self, value: ["id": id, "text": "late"], update: .all) }
   }
 
+  /// A file that replaces another one, or an older backup, may lack the class: receivers need to
+  /// know that the objects that they have are gone.
+  @Test func areWaitedForAfterAResync() async throws {
+    let file = try NoteFile(folder)
+    try file.putAll([1: "one", 2: "two"])
+    let daemon = try DaemonProcess(
+      folder,
+      """
+      http: {listen: $/http.sock}
+      watches:
+        - name: notes
+          file: $/notes.tarn
+          class: Note
+          sinks: [{file: $/out}, {socket: $/s.sock}, {events: true}]
+      """)
+    func model() throws -> NoteModel { try NoteModel(file: folder.file("out")) }
+    try await yieldUntil { try model().notes == file.expected }
+    let first = try LineClient(folder.file("s.sock"), "{}\n").json()
+    guard case .string(let position)? = first["position"] else { throw ToolError("\(first)") }
+    daemon.stop()
+    for companion in ["", "-lock", "-signal"] { unlink(file.path + companion) }
+    try putLaterAlone(7)
+    try daemon.restart()
+    try await yieldUntil { try model().notes.isEmpty }
+    // The second one is that of a cursor in a new file.
+    #expect(try model().beginnings == ["snapshot", "snapshot"])
+    let request = #"{"from":"\#(position)"}"# + "\n"
+    let client = try LineClient(folder.file("s.sock"), request)
+    let events = try LineClient(
+      folder.file("http.sock"),
+      "GET /watches/notes/events HTTP/1.0\r\nLast-Event-ID: \(position)\r\n\r\n")
+    for line in [try client.json(), try event(events)] {
+      #expect(line["fullResync"] == .string("restored"))
+      #expect(line["objects"] == .array([]))
+    }
+    // It is a position of the new file.
+    daemon.stop()
+    try daemon.restart()
+    let again = try LineClient(folder.file("s.sock"), request)
+    #expect(try again.json()["fullResync"] == .string("restored"))
+    try NoteFile(folder).put(8, "eight")
+    let expected = try NoteFile(folder).expected
+    try await yieldUntil { try model().notes == expected }
+    var copy = NoteModel()
+    while copy.notes != expected { try copy.apply(again.json()) }
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  private func event(_ client: LineClient) throws -> JSONValue {
+    while let line = try client.line() {
+      if line.hasPrefix("data: ") { return try JSONScanner.value(in: String(line.dropFirst(6))) }
+    }
+    throw ToolError("the stream has ended")
+  }
+
+  private func putLaterAlone(_ id: Int) throws {
+    var configuration = Realm.Configuration(
+      fileURL: URL(fileURLWithPath: folder.file("notes.tarn")), objectTypes: [Later.self])
+    configuration.durability = .relaxed
+    let realm = try Realm(configuration: configuration)
+    try realm.write { realm.create(Later.self, value: ["id": id, "text": "late"], update: .all) }
+  }
+
   private func sinks(_ daemon: DaemonProcess) throws -> [String: JSONValue] {
     let (text, _) = try DaemonProcess.run(["status", "--json", "--config", daemon.configuration])
     let status = try JSONScanner.value(in: text)

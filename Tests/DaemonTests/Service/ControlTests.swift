@@ -198,6 +198,9 @@ struct ControlTests {
     ] {
       #expect(try fails(words.0, words.1, words.2, of: daemon).contains(reason))
     }
+    // As a part of an address it would lead to the watch.
+    let folded = ["pause", "notes/../notes", "webhook", "--config", daemon.configuration]
+    #expect(try DaemonProcess.run(folded).end == .exited(2))
     daemon.stop()
     server.signal(SIGKILL)
   }

@@ -21,6 +21,8 @@ struct HandedOverTests {
         high = fcntl.fcntl(made.fileno(), fcntl.F_DUPFD_CLOEXEC, 100)
         made.close()
         os.dup2(high, 3 + number, inheritable=True)
+    if "BEFORE_START" in os.environ:
+        open(os.environ["BEFORE_START"]).read()
     os.environ["LISTEN_FDS"] = str(len(paths))
     os.environ["LISTEN_PID"] = str(os.getpid())
     os.execv(sys.argv[2], sys.argv[2:])
@@ -63,6 +65,47 @@ struct HandedOverTests {
     #expect(!folder.names.contains("own.sock"))
     // These belong to the service manager.
     #expect(given.allSatisfy { folder.names.contains(String($0.split(separator: "/").last!)) })
+  }
+
+  /// Those that came while no daemon ran get the stream, not an answer of a daemon without watches.
+  @Test func requestsWaitForTheWatches() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let text = """
+      state: $/state
+      http: {listen: $/own.sock}
+      watches:
+        - {name: notes, file: $/notes.tarn, class: Note, sinks: [{events: true}]}
+      """
+    let configuration = try folder.file(
+      "watch.yaml", Array(text.replacingOccurrences(of: "$", with: folder.path).utf8))
+    let (socket, begin) = (folder.file("http.sock"), folder.file("begin"))
+    try #require(mkfifo(begin, 0o600) == 0)
+    let process = try ChildProcess(
+      "python3",
+      [
+        "-c", Self.manager, socket, OwnProgram.sibling("tarn-daemon"), "run", "--config",
+        configuration,
+      ], environment: ["BEFORE_START": begin], errors: folder.file("errors"))
+    func ask(_ path: String) throws -> LineClient {
+      try LineClient(socket, "GET \(path) HTTP/1.0\r\n\r\n")
+    }
+    var clients: [LineClient] = []
+    try await yieldUntil {
+      if let client = try? ask("/watches/notes/events") { clients.append(client) }
+      return !clients.isEmpty
+    }
+    clients.append(try ask("/metrics"))
+    close(open(begin, O_WRONLY))
+    for client in clients {
+      let line = try client.line()
+      #expect(line?.contains(" 200 ") == true, "\(line ?? "nothing")")
+    }
+    var metrics: [String] = []
+    while let line = try clients[1].line() { metrics.append(line) }
+    #expect(metrics.contains { $0.contains(#"watch="notes""#) }, "\(metrics)")
+    process.signal(SIGTERM)
+    #expect(process.wait() == .exited(0))
   }
 
   /// A link and its target have one cursor for each sink.

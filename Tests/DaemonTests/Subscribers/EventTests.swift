@@ -1,4 +1,5 @@
 import Foundation
+import TarnStore
 import TarnText
 import TestSupport
 import Testing
@@ -88,6 +89,32 @@ struct EventTests {
       #expect(change.data["modified"] != nil)
       last = change.id
     }
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  /// A browser gives up for good if it gets another answer than a stream.
+  @Test func answersWhileTheWatchIsReplaced() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, Self.configuration)
+    let isDone = Lock(false)
+    let socket = folder.file("http.sock")
+    let asking = Task.detached { () throws -> [String] in
+      var others: [String] = []
+      while !isDone.withLock({ $0 }) {
+        let client = try LineClient(socket, "GET /watches/notes/events HTTP/1.0\r\n\r\n")
+        let line = try client.line() ?? "nothing"
+        if !line.contains(" 200 ") { others.append(line) }
+      }
+      return others
+    }
+    for milliseconds in 1...4 {
+      let delivery = "class: Note, delivery: {delay: \(milliseconds)ms}"
+      try daemon.reload(
+        Self.configuration.replacingOccurrences(of: "class: Note", with: delivery))
+    }
+    isDone.withLock { $0 = true }
+    #expect(try await asking.value == [])
     #expect(daemon.stop() == .exited(0))
   }
 

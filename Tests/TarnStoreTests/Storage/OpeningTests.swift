@@ -123,6 +123,7 @@ import Testing
     try FileManager.default.moveItem(atPath: copy, toPath: path)
     let error = #expect(throws: StorageError.self) { try environment.checkIdentity() }
     #expect(error?.code == .replaced)
+    #expect(error?.detail.contains("end every use of it in this process") == true)
     #expect(openError()?.code == .replaced)
     #expect(try environment.get([1]) == nil)
   }
@@ -133,6 +134,8 @@ import Testing
     try FileManager.default.removeItem(atPath: path + "-lock")
     let error = #expect(throws: StorageError.self) { try environment.checkIdentity() }
     #expect(error?.code == .replaced)
+    #expect(error?.detail.hasPrefix("its lock file was deleted") == true)
+    #expect(error?.detail.contains("end every use of it in this process") == true)
   }
 
   @Test func `the lock file has the data file's mode`() throws {

@@ -108,7 +108,7 @@ struct ConfigurationCheck {
       return running.http?.address == .port(host: host, port)
         ? [] : [.problem("http.listen", fault)]
     case .outside(let daemon):
-      if daemon.runs { return [] }
+      if daemon.mayListen(at: "\(host):\(port)") || daemon.mayListen(at: ":\(port)") { return [] }
       return daemon.isKnown
         ? [.problem("http.listen", fault)]
         : [.note("http.listen", "\(fault): it must be the daemon of this configuration")]
@@ -138,7 +138,7 @@ struct ConfigurationCheck {
       return running.sockets.contains(path)
         ? [] : [.problem(place, "another process listens at \(path)")]
     case .outside(let daemon):
-      if daemon.runs { return [] }
+      if daemon.mayListen(at: path) { return [] }
       let text = "another process listens at \(path)"
       // The unit's socket is the service manager's while the daemon does not run.
       return daemon.isKnown && path != DaemonCommand.socket
@@ -157,5 +157,11 @@ extension DaemonSettings {
       if case .socket(let socket) = sink.kind { paths.insert(socket.path) }
     }
     return paths
+  }
+
+  /// All places where such a daemon listens.
+  var listens: Set<String> {
+    guard case .port(let host, let port)? = http?.address else { return sockets }
+    return sockets.union(["\(host):\(port)"])
   }
 }

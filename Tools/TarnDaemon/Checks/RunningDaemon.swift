@@ -8,10 +8,16 @@ struct RunningDaemon {
   let runs: Bool
   /// False if it cannot be asked.
   let isKnown: Bool
+  /// Where it listens; nil if that is not known.
+  private let listens: Set<String>?
+
+  /// Whether it may be the one that listens somewhere.
+  func mayListen(at place: String) -> Bool { runs && listens?.contains(place) != false }
 
   /// Asks the HTTP endpoint.
   init(_ configuration: ConfigurationFiles, _ settings: DaemonSettings) {
     let noted = NotedDaemon(configuration, settings)
+    listens = noted?.listens
     guard settings.http != nil || noted != nil,
       let door = try? DaemonDoor(configuration, settings, noted)
     else {

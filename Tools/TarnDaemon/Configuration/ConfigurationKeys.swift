@@ -32,7 +32,7 @@ enum ConfigurationKeys {
       "listen", .text, "the absolute path of a socket, or HOST:PORT, which needs a token",
       isRequired: true),
     Key("mode", .rights, "the rights of the socket", standard: "0600"),
-    Key("token-file", .path, "a file with the token that requests to a port must have"),
+    Key("token-file", .path, "a file with the token of requests to a port: at least 16 bytes"),
     Key("token", .keys(secret), "where that token is, instead of token-file"),
     Key("hosts", .texts, "the hosts that requests may name, besides the address itself"),
     Key("origins", .texts, "the web pages whose scripts may ask"),

@@ -71,6 +71,8 @@ struct WatchSettings: Equatable, Sendable {
   var start = Start.snapshot
   var delivery = DeliverySettings()
   var sinks: [SinkSettings] = []
+  /// Whether a file has none of its classes, so that there is nothing to select.
+  var selectsNothing = false
 
   var classes: [ClassSettings] {
     [ClassSettings(name: className, filter: filter, columns: columns)] + moreClasses

@@ -20,3 +20,15 @@ enum ExpectedPosition {
     return position
   }
 }
+
+extension OpenFile {
+  /// Whether a consumer that has something needs a full resync: its position is of a file that was
+  /// here before, or of a version that this one does not have.
+  func owesResync(_ cursor: String, after positions: PositionFile?) throws -> Bool {
+    let known = try cursorRecord(cursor)
+    if let reason = known?.reason { return reason != .snapshot }
+    guard let position = ExpectedPosition.of(positions, known, isCopy: false) else { return false }
+    let snapshot = try store.newestSnapshot()
+    return try KeptPosition(at: FeedPlace(position), in: snapshot).state(in: snapshot).reason != nil
+  }
+}

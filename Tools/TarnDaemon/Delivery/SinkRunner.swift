@@ -230,7 +230,7 @@ final class SinkRunner: Sendable {
     if state.withLock({ $0.hasStopped }) { return endBeginning() }
     do {
       try follow()
-      let present = try classes.look()
+      let present = try classes.look { try file.owesResync(cursorName, after: positions) }
       let cursor = file.isWritable ? try openCursor(present) : try openReader(present)
       state.withLock { $0.cursor = cursor }
       let version = startsOver ? 0 : (try? cursor.position.version) ?? 0

@@ -59,6 +59,7 @@ final class HTTPServer: Sendable {
     guard own >= 0 else { throw ToolError("cannot serve", "HTTP", errno: errno) }
     let made = tarn_serve(
       own, Self.timeoutSeconds, Self.connectionsMax,
+      { _, _, _ in DescriptorReserve.refusal(.output) == nil ? .YES : .NO },
       { context, connection, path, method, _, _, size, request in
         HTTPServer.handle(context, connection, path, method, size, request)
       },

@@ -13,6 +13,10 @@ struct ControlCommand {
     guard let watch = arguments.positional("WATCH"), let sink = arguments.positional("SINK") else {
       throw UsageError("'\(action)' needs the names of a watch and of a sink")
     }
+    for name in [watch, sink] where !Self.mayBeName(name) {
+      throw UsageError(
+        "'\(name)' is not the name of a watch or a sink, which has letters, digits and - _ . only")
+    }
     let file = arguments.value("file").map { "?file=\(Self.escaped($0))" } ?? ""
     path = "/watches/\(Self.escaped(watch))/sinks/\(Self.escaped(sink))/\(action)\(file)"
     door = try DaemonDoor(configuration)
@@ -28,14 +32,22 @@ struct ControlCommand {
     return .success
   }
 
+  /// Whether a text is one part of an address, as the names of watches and sinks are.
+  private static func mayBeName(_ text: String) -> Bool {
+    text != "." && text != ".." && !text.isEmpty
+      && text.utf8.allSatisfy { $0 != UInt8(ascii: "/") && isPlain($0) }
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+      || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+      || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "-_./".utf8.contains(byte)
+  }
+
   private static func escaped(_ text: String) -> String {
     text.utf8.map { byte in
-      let isPlain =
-        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
-        || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-        || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "-_./".utf8.contains(byte)
       let digits = String(byte, radix: 16)
-      return isPlain
+      return isPlain(byte)
         ? String(Unicode.Scalar(byte)) : "%\(digits.utf8.count < 2 ? "0" : "")\(digits)"
     }.joined()
   }

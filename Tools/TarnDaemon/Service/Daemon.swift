@@ -10,6 +10,8 @@ package final class Daemon: HTTPServer.Routes {
   private struct State {
     var settings: DaemonSettings
     var watches: [WatchRunner] = []
+    /// Watches that a reload ends, while others of their names are about to begin.
+    var leaving: [WatchRunner] = []
     var syncs: [SyncRunner] = []
     /// Requests that are held until something is done, and not answered yet.
     var heldRequests = 0
@@ -61,13 +63,14 @@ package final class Daemon: HTTPServer.Routes {
     let settings = state.withLock { $0.settings }
     for warning in context.handedOver.warnings(settings) { log.write(.warning, warning) }
     try endpoint.prepare(settings, self)
-    try endpoint.change()
     makeNote()
     let beginning = DispatchGroup()
     for watch in settings.watches { try add(watch, beginning) }
     for sync in settings.syncs { add(sync, beginning) }
     files.onLook { [weak self] in self?.tick() }
     let late = wait(for: beginning, Self.startPatience)
+    // Requests wait until then: they would find no watch.
+    try endpoint.change()
     ServiceNotice.ready(status)
     return late
   }
@@ -91,7 +94,7 @@ package final class Daemon: HTTPServer.Routes {
     {
       http = HTTPSettings(address: .socket(path, mode: 0))
     }
-    note?.write(http)
+    note?.write(http, settings.listens.union(context.handedOver.listens))
   }
 
   private func add(_ watch: WatchSettings, _ group: DispatchGroup) throws {
@@ -214,6 +217,7 @@ package final class Daemon: HTTPServer.Routes {
         log.write(.error, "\(error)", [("TARN_WATCH", watch.name)])
       }
     }
+    state.withLock { $0.leaving = [] }
     wait(for: beginning)
   }
 
@@ -234,6 +238,7 @@ package final class Daemon: HTTPServer.Routes {
     let ended = state.withLock { state in
       let ended = state.watches.filter { !wanted.contains($0.settings) }
       state.watches.removeAll { watch in ended.contains { $0 === watch } }
+      state.leaving = ended.filter { one in wanted.contains { $0.name == one.settings.name } }
       return ended
     }
     let renamed = Set(wanted.compactMap(\.formerName))
@@ -373,11 +378,16 @@ package final class Daemon: HTTPServer.Routes {
   func events(
     _ watch: String, from position: String?, _ connection: OpaquePointer
   ) -> Result<EventClient, HTTPAnswer> {
+    // One that leaves ends the stream, and the client comes back: other answers than a stream let
+    // browsers give up.
     let runner = state.withLock { state in
-      state.watches.first { $0.settings.name == watch && $0.eventHub != nil }
+      (state.watches + state.leaving).first { $0.settings.name == watch && $0.eventHub != nil }
     }
     guard let (hub, settings) = runner?.eventHub else {
       return .failure(HTTPAnswer(404, "there is no watch '\(watch)' with a sink of events\n"))
+    }
+    if let refusal = DescriptorReserve.refusal(ofClient: log, watch) {
+      return .failure(HTTPAnswer(503, refusal + "\n"))
     }
     do {
       let point =

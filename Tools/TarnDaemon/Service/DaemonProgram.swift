@@ -38,7 +38,7 @@ package enum DaemonProgram {
     } catch let error as UsageError {
       complain(parser.refusal(error, of: DaemonCommand.name))
       return ExitCode.usage.rawValue
-    } catch OutputPipe.Failure.closed {
+    } catch OutputPipe.Failure.closed, OutputPipe.Failure.cancelled {
       return ExitCode.success.rawValue
     } catch OutputPipe.Failure.failed(let error) {
       complain("tarn: \(printableLines("\(error)"))\n")

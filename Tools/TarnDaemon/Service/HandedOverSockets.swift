@@ -17,6 +17,17 @@ final class HandedOverSockets: Sendable {
     sockets = (0..<count).map { ListeningSocket(descriptor: Self.first + $0) }
   }
 
+  /// Where they listen.
+  var listens: [String] {
+    sockets.compactMap { socket in
+      switch socket.address {
+      case .path(let path): path
+      case .port(let port): ":\(port)"
+      case .other: nil
+      }
+    }
+  }
+
   /// The socket at a path, if it was handed over.
   func socket(at path: String) -> ListeningSocket? {
     sockets.first { $0.address == .path(path) }

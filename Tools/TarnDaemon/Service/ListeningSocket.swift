@@ -192,8 +192,22 @@ final class ListeningSocket: Sendable {
 
   private static func isAbandoned(_ path: String) -> Bool { listener(at: path) == .nobody }
 
-  func accept() -> Int32? {
-    let found = tarn_accept(descriptor)
-    return found >= 0 ? found : nil
+  enum Arrival {
+    case client(Int32)
+    case nobody
+    /// Clients wait, but the system lacks something for them: an error number.
+    case lack(Int32)
+  }
+
+  func accept() -> Arrival {
+    while true {
+      let found = tarn_accept(descriptor)
+      if found >= 0 { return .client(found) }
+      switch errno {
+      case EINTR, ECONNABORTED: continue
+      case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .lack(errno)
+      default: return .nobody
+      }
+    }
   }
 }

@@ -42,9 +42,12 @@ final class RunNote: Sendable {
   func end() { unlink(path) }
 
   /// Notes where the daemon is asked; nil for nowhere.
-  func write(_ http: HTTPSettings?) {
+  ///
+  /// - Parameter listens: all places where it listens.
+  func write(_ http: HTTPSettings?, _ listens: Set<String>) {
     var members = [
       JSONMember("configuration", .string(configuration)), JSONMember("name", .string(name)),
+      JSONMember("listens", .array(listens.sorted().map { .string($0) })),
     ]
     switch http?.address {
     case nil: break
@@ -86,6 +89,8 @@ struct NotedDaemon {
   let name: String
   /// Nil if it cannot be asked.
   let http: HTTPSettings?
+  /// Where it listens; nil for an earlier version, which did not note that.
+  let listens: Set<String>?
 
   /// The daemon that runs with a configuration; nil if none has left a note that can be read.
   init?(_ configuration: ConfigurationFiles, _ settings: DaemonSettings) {
@@ -106,7 +111,8 @@ struct NotedDaemon {
     defer { close(descriptor) }
     guard RunNote.isRegular(descriptor) else { return nil }
     process = tarn_owner(descriptor)
-    var bytes = [UInt8](repeating: 0, count: 1 << 14)
+    let size = FileFacts.of(descriptor: descriptor)?.byteCount ?? 0
+    var bytes = [UInt8](repeating: 0, count: min(Int(size), 1 << 20))
     let count = max(0, pread(descriptor, &bytes, bytes.count, 0))
     let text = String(decoding: bytes[..<count], as: UTF8.self)
     guard process > 0, Self.isDaemon(process), let json = try? JSONScanner.value(in: text),
@@ -115,6 +121,11 @@ struct NotedDaemon {
         || noted == configuration
     else { return nil }
     self.name = name
+    if case .array(let places)? = json["listens"] {
+      listens = Set(places.compactMap { Self.text($0) })
+    } else {
+      listens = nil
+    }
     var http: HTTPSettings?
     if let socket = Self.text(json["socket"]) {
       http = HTTPSettings(address: .socket(socket, mode: 0))

@@ -13,7 +13,10 @@ final class OutputFiles: Sendable {
 
   /// Opens an output, or shares the one that is open. Whoever gets it closes it once.
   func open(_ path: String) throws(DeliveryFailure) -> OutputFile {
-    try entries.withLock { entries throws(DeliveryFailure) in
+    if let refusal = DescriptorReserve.refusal(.output) {
+      throw OutputDescriptor.failure(path, refusal)
+    }
+    return try entries.withLock { entries throws(DeliveryFailure) in
       let opened = try OutputDescriptor(path)
       if let known = entries[opened.identity]?.output {
         entries[opened.identity]?.users += 1

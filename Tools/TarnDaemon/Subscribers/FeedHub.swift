@@ -17,7 +17,7 @@ final class FeedHub: FileTable.Listener {
     let status: SinkStatus
     /// Nil if the file cannot be written, or if somebody else has the cursor.
     var retaining: RetainingCursor?
-    /// Nil while the file has no class of the watch.
+    /// Nil until it can be made. While the file has no class of the watch, it selects nothing.
     var reader: ChangeCursor?
     let keeper = MovingPosition()
     var registration: StoreRegistration?
@@ -104,10 +104,9 @@ final class FeedHub: FileTable.Listener {
   /// Makes the reader of the classes that the file has. On the queue.
   private func select(_ channel: inout Channel) throws {
     channel.reader = nil
-    do {
-      let present = try channel.classes.look()
-      channel.reader = try channel.file.reader(watch.name, present, keeper: channel.keeper)
-    } catch is AwaitedClasses {
+    let present = try channel.classes.look { true }
+    channel.reader = try channel.file.reader(watch.name, present, keeper: channel.keeper)
+    if present.selectsNothing {
       channel.status.isCurrent(at: channel.file.store.newestKnownVersion.rawValue)
     }
   }
@@ -317,6 +316,11 @@ final class FeedHub: FileTable.Listener {
       return nil
     }
     let place = subscriber.place(in: path)
+    // A client that has nothing waits for the classes.
+    if place == nil, channel.classes.areAllAwaited {
+      subscriber.isCurrent(path)
+      return nil
+    }
     if let place, place.standing != .ofOtherSelection, let made = channel.made[place.position] {
       return Self.whole(made.line, path, made.end)
     }

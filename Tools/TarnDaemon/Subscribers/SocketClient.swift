@@ -128,9 +128,14 @@ final class SocketClient: Subscriber.Transport {
 
   // MARK: - The end
 
+  /// The line that tells a client why it is not served.
+  static func refusal(_ reason: String) -> [UInt8] {
+    JSONText.bytes(.object([JSONMember("error", .string(reason))])) + [0x0a]
+  }
+
   private func refuse(_ reason: String) {
     guard !state.isClosed else { return }
-    let line = JSONText.bytes(.object([JSONMember("error", .string(reason))])) + [0x0a]
+    let line = Self.refusal(reason)
     _ = Foundation.send(descriptor, line, line.count, Int32(MSG_NOSIGNAL))
     end()
   }

@@ -67,9 +67,11 @@ final class PresentClasses: Sendable {
 
   /// Looks which classes the file has, and lets the status name the others.
   ///
+  /// - Parameter isOwed: whether the consumer has objects of another file, or of a version that the
+  ///   file does not have: it needs to know that there are none of them, whatever the file lacks.
   /// - Returns: the watch of the classes that the file has.
-  /// - Throws: `AwaitedClasses` if it has none of them.
-  func look() throws -> WatchSettings {
+  /// - Throws: `AwaitedClasses` if it has none of them, and the consumer is owed nothing.
+  func look(orIf isOwed: () throws -> Bool = { false }) throws -> WatchSettings {
     let (present, awaited) = try file.classes(of: all)
     let watch = all.of(present)
     state.withLock { state in
@@ -80,9 +82,15 @@ final class PresentClasses: Sendable {
     if status.waits(for: text), let text {
       log.write(.notice, "\(file.path): \(text)", of: status)
     }
-    guard let watch else { throw AwaitedClasses(names: awaited) }
-    return watch
+    if let watch { return watch }
+    guard try isOwed() else { throw AwaitedClasses(names: awaited) }
+    var nothing = all
+    nothing.selectsNothing = true
+    return nothing
   }
+
+  /// Whether the file had none of the classes.
+  var areAllAwaited: Bool { state.withLock { $0.awaited.count } == all.classes.count }
 
   /// Whether the file has got a class that is awaited.
   var haveGrown: Bool {

@@ -120,7 +120,10 @@ final class FileTurn: Sendable {
 
   private func work() {
     end()
-    if state.withLock({ $0.file == nil && !$0.entries.isEmpty }) { open() }
+    let opens = state.withLock { $0.file == nil && !$0.entries.isEmpty }
+    let hasPromise = opens && open()
+    // What the listeners take is promised, too.
+    defer { if hasPromise { DescriptorReserve.endPromise() } }
     // Listeners that were added meanwhile begin, too.
     while let (listener, file) = next() {
       listener.begin(file)
@@ -165,9 +168,13 @@ final class FileTurn: Sendable {
     }
   }
 
-  private func open() {
+  /// - Returns: whether descriptors are promised.
+  private func open() -> Bool {
     let begin = DispatchTime.now()
+    var hasPromise = false
     do {
+      if let refusal = DescriptorReserve.promiseStore() { throw ToolError(refusal) }
+      hasPromise = true
       let file = try OpenFile(path)
       state.withLock { state in
         state.file = file
@@ -198,5 +205,6 @@ final class FileTurn: Sendable {
         entry.group?.leave()
       }
     }
+    return hasPromise
   }
 }

@@ -90,6 +90,7 @@ final class OpenFile: Sendable {
 
   /// What a watch selects.
   static func selection(_ watch: WatchSettings) -> CursorSelection {
+    if watch.selectsNothing { return .nothing }
     let parts = watch.classes.map { one in
       CursorSelection.objects(ofClass: one.name, filter: one.filter, keyPaths: one.columns)
     }

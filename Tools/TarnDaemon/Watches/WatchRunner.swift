@@ -65,7 +65,7 @@ final class WatchRunner: FileTable.Listener {
       let listener =
         try context.handedOver.socket(at: socket.path)
         ?? ListeningSocket(at: socket.path, mode: socket.mode)
-      let made = SocketSink(socket, hub, listener)
+      let made = SocketSink(socket, hub, listener, context.log)
       state.withLock { $0.listening.append(made) }
     }
     let first = FileTable.paths(of: settings.file).filter { FileFacts.at($0) != nil }

@@ -258,7 +258,9 @@ enum QueueIdentity {
   }
 
   /// This thread's loop if it is running now.
-  static var current: RunLoopThread? {
+  @inline(never) static var current: RunLoopThread? {
+    // Most threads have none, and get none here.
+    guard unsafe _CFRunLoopGet0b(pthread_self()) != nil else { return nil }
     let loop = RunLoop.current
     guard loop.currentMode != nil, let handle = unsafe CFRunLoopGetCurrent() else { return nil }
     return unsafe RunLoopThread(loop, handle)

@@ -32,8 +32,12 @@ final class WatchedStore: Sendable {
       } onChange: {
         onNews()
       })
-    descriptor = try? store.signal.makeWaitDescriptor()
-    if descriptor == nil { watched.fallBack(.noWatch) }
+    do throws(StorageError) {
+      descriptor = try store.signal.makeWaitDescriptor()
+    } catch {
+      descriptor = nil
+      watched.fallBack(.noWatch(error.detail))
+    }
   }
 
   /// The descriptor to wait on, -1 without one.

@@ -48,8 +48,15 @@ final class CursorBytes: Sendable {
       tarn_forget_in_child(opened.descriptor)
     }
     // This name opens the same file, even one without a name or that has lost it.
-    let file = try OwnedDescriptor(
-      opening: "/proc/self/fd/\(signal.descriptor)", flags: O_RDWR, operation: "open cursor")
+    let file: OwnedDescriptor
+    do throws(StorageError) {
+      file = try OwnedDescriptor(
+        opening: "/proc/self/fd/\(signal.descriptor)", flags: O_RDWR, operation: "open cursor")
+    } catch {
+      var error = error
+      error.path = signal.path
+      throw error
+    }
     guard FileFacts.of(descriptor: file.raw)?.identity == signal.identity else {
       throw StorageError(
         .failed, operation: "open cursor", path: signal.path,

@@ -120,20 +120,24 @@ package final class SignalWatcher: Sendable {
 
   /// Adds watches for new files; nil, and the thread ends, when there is nothing to watch.
   private func prepare() -> Round? {
-    let (round, failed) = state.withLock { state -> (Round?, [WatchedFile]) in
+    let (round, failed) = state.withLock { state -> (Round?, [(WatchedFile, StorageError)]) in
       if state.entries.isEmpty {
         state.inotify = nil
         state.waker = nil
         return (nil, [])
       }
-      if state.inotify == nil { state.inotify = try? WaitDescriptor() }
-      var failed: [WatchedFile] = []
+      var lack: StorageError?
+      if state.inotify == nil {
+        do throws(StorageError) { state.inotify = try WaitDescriptor() } catch { lack = error }
+      }
+      var failed: [(WatchedFile, StorageError)] = []
       for (id, entry) in state.entries where entry.watch == nil && !entry.watched.isEnded {
-        if let watch = try? state.inotify?.add(entry.watched.file) {
-          state.entries[id]?.watch = watch
+        do throws(StorageError) {
+          if let lack { throw lack }
+          state.entries[id]?.watch = try state.inotify?.add(entry.watched.file)
           entry.watched.endFallback()
-        } else {
-          failed.append(entry.watched)
+        } catch {
+          failed.append((entry.watched, error))
         }
       }
       let now = GateWord.now()
@@ -145,7 +149,7 @@ package final class SignalWatcher: Sendable {
         failed
       )
     }
-    for watched in failed { watched.fallBack(.noWatch) }
+    for (watched, error) in failed { watched.fallBack(.noWatch(error.detail)) }
     return round
   }
 

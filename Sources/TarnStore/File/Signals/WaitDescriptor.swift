@@ -34,12 +34,19 @@ package final class WaitDescriptor: Sendable {
     descriptor = tarn_above_standard(inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC)))
     guard descriptor < 0 else { return }
     let number = errno
-    var error = StorageError(errno: number, operation: "watch", path: "")
-    // One number for two limits, which only the descriptor table could distinguish.
-    if number == EMFILE {
-      error.detail += "; or the user has no inotify instance left: " + Self.way("instances")
+    // One number for two limits.
+    if number == EMFILE, Self.hasDescriptorLeft {
+      throw StorageError(
+        .limitExceeded, operation: "watch", path: "",
+        detail: "the user has no inotify instance left: " + Self.way("instances"))
     }
-    throw error
+    throw StorageError(errno: number, operation: "watch", path: "")
+  }
+
+  private static var hasDescriptorLeft: Bool {
+    let probe = tarn_event()
+    if probe >= 0 { close(probe) }
+    return probe >= 0
   }
 
   deinit { close(descriptor) }

@@ -37,8 +37,10 @@ package final class WatchedFile: Sendable {
   }
 
   /// Why a file is polled every few milliseconds instead of being watched.
-  package enum Fallback: Sendable {
-    case noWatch, fileLost
+  package enum Fallback: Sendable, Equatable {
+    /// A limit is reached: the text names it.
+    case noWatch(String)
+    case fileLost
   }
 
   /// - Parameter seen: the version that the observer knows.
@@ -101,9 +103,7 @@ package final class WatchedFile: Sendable {
     guard isNews else { return }
     let why =
       switch reason {
-      case .noWatch:
-        "no inotify instance or watch is left for this user: "
-          + WaitDescriptor.way("instances") + ", and " + WaitDescriptor.way("watches")
+      case .noWatch(let limit): limit
       case .fileLost: "\(file.path) was deleted, moved or replaced while in use"
       }
     StoreLog.shared.write(
@@ -113,7 +113,7 @@ package final class WatchedFile: Sendable {
   /// A watch could be created after all.
   func endFallback() {
     state.withLock { state in
-      if state.fallback == .noWatch { state.fallback = nil }
+      if case .noWatch? = state.fallback { state.fallback = nil }
     }
   }
 }

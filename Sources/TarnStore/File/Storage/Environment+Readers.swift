@@ -95,13 +95,19 @@ extension Environment {
     guard let data = FileFacts.at(path), data.identity == dataIdentity else {
       throw error(
         .replaced, operation,
-        "the file was deleted, moved or replaced while it was open; release every Realm of it "
-          + "and open it again")
+        "the file was deleted, moved or replaced while it was open; \(Self.wayOfLost)")
     }
     guard FileFacts.at(lockPath)?.identity == lockIdentity else {
-      throw error(.replaced, operation, "the lock file was deleted or replaced while in use")
+      throw error(
+        .replaced, operation,
+        "its lock file was deleted or replaced while it was open; \(Self.wayOfLost)")
     }
     try check(data, known, operation)
+  }
+
+  /// For programs with Realms and for people at a shell: only an opening finds the new files.
+  private static var wayOfLost: String {
+    "end every use of it in this process, and open it again"
   }
 
   /// Is the file at least as long as before? Check this before a read whose caller can receive an

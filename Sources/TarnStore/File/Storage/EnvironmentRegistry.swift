@@ -52,7 +52,8 @@ final class EnvironmentRegistry: Sendable {
       } catch {
         guard error.code == .overtaken else { throw error }
         guard attempts < Self.attemptsMax, Self.isSame(resolved, Self.resolvedPath(location)) else {
-          throw StorageError(.replaced, operation: "open", path: error.path, detail: error.detail)
+          throw StorageError(
+            .replaced, operation: "open", path: error.path, detail: "\(error.detail); try again")
         }
         attempts += 1
       }

@@ -296,10 +296,17 @@ struct FileToOpen: ~Copyable {
       FileFacts.at(lockPath)?.identity == identity
       && FileFacts.at(path)?.identity == facts.identity
     guard kind != .shared || isInPlace else {
-      throw StorageError(
-        .overtaken, operation: "open", path: path, detail: "the file was replaced just now")
+      throw StorageError(.overtaken, operation: "open", path: path, detail: whatHappened())
     }
     return identity
+  }
+
+  private borrowing func whatHappened() -> String {
+    switch FileFacts.at(path)?.identity {
+    case nil: "the file was deleted or moved just now"
+    case facts.identity?: "its lock file was deleted or replaced just now"
+    default: "the file was replaced just now"
+    }
   }
 
   /// The byte of the data that processes with this lock file lock.
