@@ -26,6 +26,10 @@ package enum SyncProgram {
     } catch let error as UsageError {
       complain(parser.refusal(error, of: arguments.command))
       return ExitCode.usage.rawValue
+    } catch let failure as OutputPipe.Failure {
+      guard let reason = failure.message else { return ExitCode.success.rawValue }
+      complain("tarn: \(printableLines(reason))\n")
+      return ExitCode.failure.rawValue
     } catch {
       try? output.flush()
       complain("tarn: \(printableLines("\(error)"))\n")

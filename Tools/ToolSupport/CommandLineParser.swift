@@ -53,8 +53,10 @@ package struct CommandLineParser: Sendable {
   ) -> ParsedArguments {
     switch parse(arguments) {
     case .run(let parsed): return parsed
-    case .show(let text): end(text, to: .standardOutput, with: .success)
-    case .refuse(let text): end(text, to: .standardError, with: .usage)
+    case .show(let text): exit(show(text).rawValue)
+    case .refuse(let text):
+      complain(text)
+      exit(ExitCode.usage.rawValue)
     }
   }
 
@@ -69,10 +71,22 @@ package struct CommandLineParser: Sendable {
     return "\(program): \(message)\nTry '\(help)' for more information.\n"
   }
 
-  private func end(_ text: String, to file: FileHandle, with code: ExitCode) -> Never {
-    // If the reader closed the pipe, a message cannot reach it.
-    try? file.write(contentsOf: Data(text.utf8))
-    exit(code.rawValue)
+  private func show(_ text: String) -> ExitCode {
+    let output = OutputPipe()
+    do throws(OutputPipe.Failure) {
+      try output.write(text)
+      try output.flush()
+      return .success
+    } catch {
+      guard let reason = error.message else { return .success }
+      complain("\(program): \(printableLines(reason))\n")
+      return .failure
+    }
+  }
+
+  private func complain(_ text: String) {
+    // If this fails, there is nowhere to report it.
+    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
   }
 
   private func understand(_ arguments: [String]) throws(UsageError) -> Outcome {

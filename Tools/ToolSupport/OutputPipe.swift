@@ -22,6 +22,11 @@ package final class OutputPipe {
     case closed
     case cancelled
     case failed(ToolError)
+
+    /// Why a program fails because of it; nil if nobody wants more, which is a success.
+    package var message: String? {
+      if case .failed(let error) = self { error.message } else { nil }
+    }
   }
 
   /// How much unread output is kept in memory.
@@ -100,9 +105,15 @@ package final class OutputPipe {
   /// From now on `write` buffers data that the reader does not read at once.
   package func neverWait() {
     waits = false
-    guard isWaitable, !isSocket else { return }
+    guard isWaitable, !isSocket, isWritable else { return }
     // A separate open file description, because other processes may share this one's flags.
     impatient = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+  }
+
+  /// Not for what stands for a closed output: if it was opened again, writes would succeed.
+  private var isWritable: Bool {
+    let flags = fcntl(descriptor, F_GETFL)
+    return flags >= 0 && flags & O_ACCMODE != O_RDONLY
   }
 
   /// Writes as much as the reader accepts now. False if something is left.

@@ -86,10 +86,9 @@ struct ShellCommand {
     let command = (try? ShellLine.split(line))?.first
     do {
       return try run(ShellLine.words(of: line, path: path), output)
-    } catch OutputPipe.Failure.closed, OutputPipe.Failure.cancelled {
-      return .success
-    } catch OutputPipe.Failure.failed(let error) {
-      TarnProgram.complain(error.message)
+    } catch let failure as OutputPipe.Failure {
+      guard let reason = failure.message else { return .success }
+      TarnProgram.complain(reason)
       return .failure
     } catch let error as UsageError {
       TarnProgram.write(ShellLine.parser.refusal(error, of: command))

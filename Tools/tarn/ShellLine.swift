@@ -162,7 +162,8 @@ enum ShellLine {
         word = nil
         continue
       }
-      var read = word ?? Word(range: place..<place)
+      // Taken, so that the text is not copied for each character.
+      var read = word.take() ?? Word(range: place..<place)
       read.range = read.range.lowerBound..<line.unicodeScalars.index(after: place)
       if isEscaped {
         read.text.unicodeScalars.append(scalar)

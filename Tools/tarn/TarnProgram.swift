@@ -114,9 +114,9 @@ enum TarnProgram {
     of error: any Error, _ command: String, _ output: OutputPipe
   ) -> ExitCode {
     switch error {
-    case OutputPipe.Failure.closed, OutputPipe.Failure.cancelled: return .success
-    case OutputPipe.Failure.failed(let error):
-      complain(error.message)
+    case let failure as OutputPipe.Failure:
+      guard let reason = failure.message else { return .success }
+      complain(reason)
       return .failure
     case let error as UsageError:
       write(parser.refusal(error, of: command))

@@ -64,6 +64,22 @@ import Testing
     #expect(!result.errors.contains("a.tarn'"), "\(result.errors)")
   }
 
+  /// A long line takes as long as its parts: a second, where a program that copies the line for
+  /// each character takes minutes.
+  @Test(arguments: [
+    ("query ", "", 1), ("count Dog name == '", "'", 0), ("help ", "", 2), ("", "", 2),
+    ("set Dog --where 'id == 1' name=", "", 0),
+  ])
+  func takesALongLine(_ front: String, _ end: String, _ status: Int32) throws {
+    try makeFile()
+    let line = front + String(repeating: "x", count: 400_000) + end
+    let script = "ulimit -t 3; exec \"$0\" shell a.tarn"
+    let result = try ToolProcess(
+      folder, ["-c", script, ToolProcess.tarn.path], program: "/bin/sh", input: line + "\n"
+    ).finish()
+    #expect(result.status == status, "\(result.errors.prefix(200))")
+  }
+
   @Test(arguments: ["exit", "quit", "  exit \r"])
   func endsWhereItIsAskedTo(_ word: String) throws {
     try makeFile()

@@ -7,8 +7,8 @@ struct CheckCommand {
   /// The user to check as; nil for the one that the unit has, or else this process's own.
   let user: String?
 
-  /// Prints what is wrong, as far as it can be known without running it.
-  func run() throws -> ExitCode {
+  /// Lists the problems, as far as they can be known without running it.
+  func run() throws -> ActionReport {
     let unit = UnitProperties.known(of: configuration.path)
     if let name = user ?? (geteuid() == 0 ? unit?.user : nil) {
       try DroppedRights.become(name, unit?.groups ?? [])
@@ -16,17 +16,15 @@ struct CheckCommand {
     let (settings, found) = configuration.read()
     let faults = found + configuration.sharedFiles(of: settings)
     guard faults.isEmpty else {
-      for problem in faults { print(printable("\(problem)")) }
-      return .failure
+      return ActionReport(lines: faults.map { printable("\($0)") }, .failure)
     }
     let all = try findings(settings, isOfUnit: unit != nil) + (unit?.findings(settings) ?? [])
-    for finding in all { print(finding.line) }
     let (problems, warnings) = (count(.problem, in: all), count(.warning, in: all))
     var counts = [counted(settings.watches.count, "watch", "watches")]
     counts.append(problems == 0 ? "no problem" : counted(problems, "problem", "problems"))
     if warnings > 0 { counts.append(counted(warnings, "warning", "warnings")) }
-    print("\(printable(configuration.path)): \(counts.joined(separator: ", "))")
-    return problems == 0 ? .success : .failure
+    let sum = "\(printable(configuration.path)): \(counts.joined(separator: ", "))"
+    return ActionReport(lines: all.map(\.line) + [sum], problems == 0 ? .success : .failure)
   }
 
   /// What opening everything finds.

@@ -22,14 +22,13 @@ struct ControlCommand {
     door = try DaemonDoor(configuration)
   }
 
-  func run() throws -> ExitCode {
+  func run() throws -> ActionReport {
     let answer = try door.ask(path, body: [], timeout: .seconds(600))
     let text = printableLines(String(decoding: answer.body, as: UTF8.self))
     guard answer.status == 200 else {
       throw ToolError(String(text.trimmingASCII(lineEnds: true)))
     }
-    print(text, terminator: "")
-    return .success
+    return ActionReport(text)
   }
 
   /// Whether a text is one part of an address, as the names of watches and sinks are.

@@ -17,35 +17,42 @@ package enum DaemonProgram {
     let arguments = parser.parseOrExit([DaemonCommand.name] + ProgramArguments.all.dropFirst())
     do {
       try ActionOptions.check(arguments)
-      if let text = printed(arguments) {
-        let output = OutputPipe()
-        try output.write(text)
-        try output.flush()
-        return ExitCode.success.rawValue
-      }
-      switch arguments.positional("ACTION") ?? "run" {
-      case "run": return try serve(arguments).rawValue
-      case "check", "reload": return try act(arguments).rawValue
-      case "status": return try StatusCommand(arguments, configuration(arguments)).run().rawValue
-      case let word:
-        guard let action = SinkAction(rawValue: word) else {
-          throw UsageError(
-            "'\(word)' is not an action: give run, check, reload, status, pause, resume, skip, "
-              + "resend or try")
-        }
-        return try ControlCommand(action, arguments, configuration(arguments)).run().rawValue
-      }
+      let report = try act(arguments)
+      try show(report.text)
+      return report.code.rawValue
     } catch let error as UsageError {
       complain(parser.refusal(error, of: DaemonCommand.name))
       return ExitCode.usage.rawValue
-    } catch OutputPipe.Failure.closed, OutputPipe.Failure.cancelled {
-      return ExitCode.success.rawValue
-    } catch OutputPipe.Failure.failed(let error) {
-      complain("tarn: \(printableLines("\(error)"))\n")
-      return ExitCode.failure.rawValue
     } catch {
       complain("tarn: \(printableLines("\(error)"))\n")
       return ExitCode.failure.rawValue
+    }
+  }
+
+  /// The reader of the output may have gone.
+  private static func show(_ text: String) throws {
+    let output = OutputPipe()
+    do throws(OutputPipe.Failure) {
+      try output.write(text)
+      try output.flush()
+    } catch {
+      if let reason = error.message { throw ToolError(reason) }
+    }
+  }
+
+  private static func act(_ arguments: ParsedArguments) throws -> ActionReport {
+    if let text = printed(arguments) { return ActionReport(text) }
+    switch arguments.positional("ACTION") ?? "run" {
+    case "run": return ActionReport("", try serve(arguments))
+    case "check", "reload": return try useConfiguration(arguments)
+    case "status": return try StatusCommand(arguments, configuration(arguments)).run()
+    case let word:
+      guard let action = SinkAction(rawValue: word) else {
+        throw UsageError(
+          "'\(word)' is not an action: give run, check, reload, status, pause, resume, skip, "
+            + "resend or try")
+      }
+      return try ControlCommand(action, arguments, configuration(arguments)).run()
     }
   }
 
@@ -56,7 +63,7 @@ package enum DaemonProgram {
   }
 
   /// Checks a configuration or lets the daemon read it, if it has no problems.
-  private static func act(_ arguments: ParsedArguments) throws -> ExitCode {
+  private static func useConfiguration(_ arguments: ParsedArguments) throws -> ActionReport {
     let configuration = configuration(arguments)
     let user = arguments.value("user")
     let prints = arguments.has("unit")
@@ -67,14 +74,12 @@ package enum DaemonProgram {
     let (settings, found) = configuration.read()
     let problems = found + configuration.sharedFiles(of: settings)
     guard problems.isEmpty else {
-      for problem in problems { print(printable("\(problem)")) }
-      return .failure
+      return ActionReport(lines: problems.map { printable("\($0)") }, .failure)
     }
     if arguments.positional("ACTION") == "reload" {
       return try ReloadCommand(configuration: configuration).run()
     }
-    print(UnitDropIn.text(settings), terminator: "")
-    return .success
+    return ActionReport(UnitDropIn.text(settings))
   }
 
   private static func complain(_ text: String) {

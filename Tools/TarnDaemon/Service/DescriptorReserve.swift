@@ -20,7 +20,7 @@ enum DescriptorReserve {
   }
 
   private static let count = 16
-  /// So many a store takes, with all that is opened for it.
+  /// How many a store takes, with all that is opened for it.
   private static let storeCount = 8
   /// How many stores are being opened: others must leave what these take.
   private static let promised = Lock(0)

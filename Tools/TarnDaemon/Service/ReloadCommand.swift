@@ -6,7 +6,7 @@ import ToolSupport
 struct ReloadCommand {
   let configuration: ConfigurationFiles
 
-  func run() throws -> ExitCode {
+  func run() throws -> ActionReport {
     let settings = try configuration.settings()
     let noted = NotedDaemon(configuration, settings)
     let answer: HTTPClient.Answer
@@ -20,26 +20,28 @@ struct ReloadCommand {
       }
       return try signal(process, settings, noted)
     }
-    print(printableLines(String(decoding: answer.body, as: UTF8.self)), terminator: "")
+    let text = printableLines(String(decoding: answer.body, as: UTF8.self))
     // Another success than 200 means that not everything is active.
-    return answer.status == 200 ? .success : .failure
+    return ActionReport(text, answer.status == 200 ? .success : .failure)
   }
 
   /// A signal has no answer, so what the daemon would find is looked for here.
   private func signal(
     _ process: pid_t, _ settings: DaemonSettings, _ noted: NotedDaemon?
-  ) throws -> ExitCode {
+  ) throws -> ActionReport {
     let problems = try CheckCommand(configuration: configuration, user: nil)
       .findings(settings, isOfUnit: true).filter { $0.kind == .problem }
-    for problem in problems { print(problem.line) }
-    guard problems.isEmpty else { return .failure }
+    guard problems.isEmpty else {
+      return ActionReport(lines: problems.map(\.line), .failure)
+    }
     guard kill(process, SIGHUP) == 0 else {
       throw ToolError("cannot signal", "the daemon, process \(process)", errno: errno)
     }
-    print("process \(process) reads the configuration: its log has the result")
-    guard let noted, noted.name != settings.instance else { return .success }
-    print(Daemon.pending(["name"]))
-    return .failure
+    let text = "process \(process) reads the configuration: its log has the result"
+    guard let noted, noted.name != settings.instance else {
+      return ActionReport(lines: [text], .success)
+    }
+    return ActionReport(lines: [text, Daemon.pending(["name"])], .failure)
   }
 
   /// The process of the unit that systemd reloads.

@@ -16,20 +16,14 @@ struct StatusCommand {
     door = try DaemonDoor(configuration)
   }
 
-  func run() throws -> ExitCode {
+  func run() throws -> ActionReport {
     let answer = try door.ask(asMetrics ? "/metrics" : "/status")
     let text = String(decoding: answer.body, as: UTF8.self)
     guard answer.status == 200 else {
       throw ToolError("the daemon answered \(answer.status): \(printableLines(text))")
     }
-    let output = OutputPipe()
-    if usesJSON || asMetrics {
-      try output.write(text)
-    } else {
-      try output.write(try Self.table(JSONScanner.value(in: text)))
-    }
-    try output.flush()
-    return .success
+    if usesJSON || asMetrics { return ActionReport(text) }
+    return ActionReport(try Self.table(JSONScanner.value(in: text)))
   }
 
   // MARK: - For people

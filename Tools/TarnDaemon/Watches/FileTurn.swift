@@ -122,7 +122,7 @@ final class FileTurn: Sendable {
     end()
     let opens = state.withLock { $0.file == nil && !$0.entries.isEmpty }
     let hasPromise = opens && open()
-    // What the listeners take is promised, too.
+    // The promise is also for the listeners.
     defer { if hasPromise { DescriptorReserve.endPromise() } }
     // Listeners that were added meanwhile begin, too.
     while let (listener, file) = next() {
