@@ -85,7 +85,8 @@ struct ConfigurationKeysTests {
   }
 
   private func isValid(_ text: String) throws -> Bool {
-    let node = try YAMLReader.read(text, file: "f")
+    var sound: [YAMLNode.Entry] = []
+    let node = try YAMLReader.read(text, file: "f", before: &sound)
     let schema = try JSONScanner.value(in: ConfigurationSchema.text)
     return SchemaModel(schema).takes(json(node))
   }

@@ -205,6 +205,45 @@ struct ControlTests {
     server.signal(SIGKILL)
   }
 
+  /// An operator can stop a sink before the configuration is mended.
+  @Test func asksTheDaemonWhileTheConfigurationIsBroken() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, configuration("{file: $/out.jsonl}"))
+    for text in ["watches: [", "whatches: []", "http: {listen: nowhere}\nwatches: []"] {
+      try daemon.write(text)
+      #expect(try ask("pause", "notes", "file", of: daemon) == "paused until it is resumed")
+      #expect(try status("paused", of: daemon) == .bool(true))
+      #expect(try ask("resume", "notes", "file", of: daemon) == "resumed")
+      #expect(try status("paused", of: daemon) == .bool(false))
+      let reload = ["reload", "--config", daemon.configuration]
+      #expect(try DaemonProcess.run(reload).end == .exited(1))
+    }
+    // Nothing shows where it runs.
+    try daemon.write(DaemonProcess.withoutState + "watches: [")
+    let refusal = try fails("status", of: daemon)
+    #expect(refusal.contains("watch.yaml:"), "\(refusal)")
+    #expect(refusal.contains("give --config a file with the key 'http'"), "\(refusal)")
+    try daemon.write(DaemonProcess.withoutState + "http: {listen: $/http.sock}")
+    #expect(try status("paused", of: daemon) == .bool(false))
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  /// Output that cannot be written is a failure.
+  @Test(arguments: ["check", "status", "--schema", "--help", "reload"])
+  func fillsADisk(_ action: String) throws {
+    let daemon = try DaemonProcess(folder, configuration("{file: $/out.jsonl}"))
+    let words = [action] + (action.hasPrefix("-") ? [] : ["--config", daemon.configuration])
+    let errors = folder.file("asked-errors")
+    let script = "exec \"$0\" \"$@\" >/dev/full"
+    let run = try ChildProcess(
+      "sh", ["-c", script, OwnProgram.sibling("tarn-daemon")] + words, errors: errors)
+    #expect(run.finish().end == .exited(1))
+    let text = try String(contentsOfFile: errors, encoding: .utf8)
+    #expect(text == "tarn: cannot write to standard output: No space left on device\n")
+    #expect(daemon.stop() == .exited(0))
+  }
+
   /// A test delivery that takes long holds up neither the daemon nor its end.
   @Test func endsDuringATestDelivery() async throws {
     let command = try folder.file(

@@ -65,6 +65,9 @@ struct SocketSinkTests {
     try model.apply(first)
     try model.apply(later)
     #expect(try model.notes == file.expected)
+    // One that does not show what it selects.
+    let bare = position.split(separator: "/").prefix(3).joined(separator: "/")
+    #expect(try client("{\"from\":\"\(bare)\"}\n").json()["fullResync"] == .string("selection"))
     // Another selection.
     try daemon.write(Self.configuration("", "where: 'id > 1'"))
     try daemon.killAndRestart()

@@ -4,6 +4,9 @@ import ToolSupport
 /// Finds and reads the files of a configuration: one file, or all `*.yaml` and `*.yml` in a folder,
 /// whose watches belong together.
 package struct ConfigurationFiles: Sendable {
+  /// By these a daemon that runs is found, whatever is wrong behind them.
+  private static let keysOfDaemon = ["name", "state", "http"]
+
   package let path: String
 
   package init(_ path: String) { self.path = path }
@@ -29,14 +32,19 @@ package struct ConfigurationFiles: Sendable {
     }
     var places: [String: String] = [:]
     for file in files {
+      let found = MappingReader.Problems(file: file)
+      var sound: [YAMLNode.Entry] = []
       do throws(ConfigurationProblem) {
-        let found = MappingReader.Problems(file: file)
-        let node = try YAMLReader.read(try text(of: file), file: file)
+        let node = try YAMLReader.read(try text(of: file), file: file, before: &sound)
         let settings = SettingsReader(problems: found).daemon(node, instance: merged.instance)
         merge(settings, from: file, into: &merged, &places, found)
         problems += found.list
       } catch {
         problems.append(error)
+        let keys = sound.filter { Self.keysOfDaemon.contains($0.name) }
+        let settings = SettingsReader(problems: found)
+          .daemon(YAMLNode(content: .mapping(keys), line: 1), instance: merged.instance)
+        merge(settings, from: file, into: &merged, &places, found)
       }
     }
     if files.isEmpty {

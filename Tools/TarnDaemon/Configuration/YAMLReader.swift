@@ -7,9 +7,14 @@ struct YAMLReader {
 
   private let file: String
   private var parser = yaml_parser_t()
+  /// The entries of the document that have been read.
+  private var sound: [YAMLNode.Entry] = []
 
+  /// - Parameter sound: gets the entries of the document before an error.
   /// - Throws: `ConfigurationProblem`.
-  static func read(_ text: String, file: String) throws(ConfigurationProblem) -> YAMLNode {
+  static func read(
+    _ text: String, file: String, before sound: inout [YAMLNode.Entry]
+  ) throws(ConfigurationProblem) -> YAMLNode {
     var reader = YAMLReader(file: file)
     let bytes = Array(text.utf8)
     let result = bytes.withUnsafeBufferPointer {
@@ -20,6 +25,7 @@ struct YAMLReader {
         return .failure(error)
       }
     }
+    sound = reader.sound
     return try result.get()
   }
 
@@ -136,6 +142,7 @@ struct YAMLReader {
       let content = try next()
       entries.append(
         YAMLNode.Entry(name: name, line: key.line, value: try node(content, depth: depth + 1)))
+      if depth == 0 { sound = entries }
     }
   }
 }

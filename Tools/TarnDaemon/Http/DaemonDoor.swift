@@ -5,10 +5,20 @@ import ToolSupport
 struct DaemonDoor {
   private let settings: HTTPSettings
 
-  /// - Throws: `ToolError` if the configuration is wrong, or if the daemon has no door.
+  /// The configuration may have got an error since the daemon read it: until that is mended, an
+  /// operator needs to see and stop the sinks that run.
+  ///
+  /// - Throws: `ToolError` if the daemon has no door, or if a wrong configuration does not show it.
   init(_ configuration: ConfigurationFiles) throws {
-    let read = try configuration.settings()
-    try self.init(configuration, read, NotedDaemon(configuration, read))
+    let (read, problems) = configuration.read()
+    let noted = NotedDaemon(configuration, read)
+    guard problems.isEmpty || noted != nil || read.http != nil else {
+      throw ToolError(
+        problems.map { "\($0)\n" }.joined()
+          + "so the daemon that runs cannot be found: mend that, or give --config a file with the "
+          + "key 'http' alone")
+    }
+    try self.init(configuration, read, noted)
   }
 
   /// - Parameter noted: the daemon that runs, whose address the configuration need not have.

@@ -6,7 +6,7 @@ import ToolSupport
 struct ClientPosition: Equatable, Sendable, CustomStringConvertible {
   let position: ChangePosition
   /// The sum of the watch's selection; nil for a position from elsewhere, such as the line of
-  /// another sink, which counts as one of the present selection.
+  /// another sink, or from an earlier version. What it selects is not known.
   let selection: String?
 
   init(_ position: ChangePosition, selection: String?) {

@@ -23,7 +23,7 @@ struct FeedPoint: Sendable {
     enum Standing {
       /// The client has sent it: it may be one of another file.
       case sent
-      /// It belongs to an earlier selection of the watch.
+      /// It belongs to another selection, such as an earlier one of the watch, or to an unknown one.
       case ofOtherSelection
       /// The open file has had it.
       case confirmed
@@ -43,7 +43,7 @@ struct FeedPoint: Sendable {
   init(_ positions: [String: ClientPosition] = [:], for selection: String) {
     self.selection = selection
     for (path, sent) in positions.sorted(by: { $0.key < $1.key }) {
-      put(sent.position, Self.sum(path), isOther: sent.selection ?? selection != selection)
+      put(sent.position, Self.sum(path), isOther: sent.selection != selection)
     }
   }
 
@@ -96,12 +96,13 @@ struct FeedPoint: Sendable {
     return Self.mark + digits.replacingASCII("/", with: "_") + ".\(selection)"
   }
 
-  /// Nil for any other text. An earlier version wrote it without the selection.
+  /// Nil for any other text. An earlier version wrote it without the selection, which may be
+  /// another one then.
   init?(_ text: String, for selection: String) {
     guard let rest = text.rest(afterBytesOf: Self.mark) else { return nil }
     let parts = String(rest).splitASCII(".", omittingEmpty: false).map(String.init)
     guard parts.count <= 2 else { return nil }
-    let isOther = parts.count == 2 && parts[1] != selection
+    let isOther = parts.count == 1 || parts[1] != selection
     self.selection = selection
     let standard = parts[0].replacingASCII("-", with: "+").replacingASCII("_", with: "/")
     guard let data = Data(base64Encoded: standard), data.count % Self.entryBytes == 0 else {

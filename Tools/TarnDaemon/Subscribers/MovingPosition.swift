@@ -11,9 +11,11 @@ final class MovingPosition: FeedKeeper {
 
   /// - Parameter place: where the client is; nil if it has nothing of the file.
   func move(to place: FeedPoint.Place?, in snapshot: Snapshot) throws(StorageError) {
+    let at = place.map { FeedPlace($0.position) }
+    // A position of another file has a reason of its own.
+    let isOfFile = at?.historyID == snapshot.head.historyID
     let made = try KeptPosition(
-      at: place.map { FeedPlace($0.position) },
-      because: place?.standing == .ofOtherSelection ? .selection : nil,
+      at: at, because: isOfFile && place?.standing == .ofOtherSelection ? .selection : nil,
       isConfirmed: place?.standing == .confirmed, in: snapshot)
     kept.withLock { $0 = made }
   }
