@@ -23,7 +23,7 @@ struct FeedPoint: Sendable {
     enum Standing {
       /// The client has sent it: it may be one of another file.
       case sent
-      /// It belongs to another selection, such as an earlier one of the watch, or to an unknown one.
+      /// It belongs to another selection, such as an earlier one of the watch, or shows none.
       case ofOtherSelection
       /// The open file has had it.
       case confirmed
