@@ -79,8 +79,8 @@ struct DamagedCopy {
     outcome.faults.append("the check finds nothing, but: \(complaints[0])")
   }
 
-  /// Whatever the old file is, the new one is sound. Objects that the repair misses may be in a page
-  /// that only the version before uses, so that the check need not miss them.
+  /// Whatever the old file is, the new one is sound. Objects that the repair misses may be in a
+  /// page that only the version before uses, so that the check need not miss them.
   private func repair(_ outcome: inout DamageOutcome) throws {
     let target = folder + "/repaired.realm"
     for suffix in ["", "-lock", "-signal"] { unlink(target + suffix) }
