@@ -80,6 +80,10 @@ install_daemon() {
   install_unit tarn@.service "Tarn daemon for %i" " --config /etc/tarn/%i.yaml" tarn/%i \
     "ConditionPathExists=/etc/tarn/%i.yaml"
   install -m 644 "$here/tarn.socket" "$root/lib/systemd/system/tarn.socket"
+  sed "s|@PREFIX@|$prefix|" "$here/tarn-backup.service.in" \
+    >"$root/lib/systemd/system/tarn-backup@.service"
+  chmod 644 "$root/lib/systemd/system/tarn-backup@.service"
+  install -m 644 "$here/tarn-backup.timer" "$root/lib/systemd/system/tarn-backup@.timer"
   # Where configurations are looked for, whatever the prefix.
   mkdir -p "$destination/etc/tarn/watch.d"
   install -D -m 644 "$here/watch.yaml.example" "$root/share/doc/tarn-daemon/examples/watch.yaml"

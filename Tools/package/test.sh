@@ -51,12 +51,15 @@ done
 
 step "the units"
 # The programs that the units name are looked for in this root.
-for unit in tarn.service tarn@shop.service tarn.socket; do
+for unit in tarn.service tarn@shop.service tarn.socket tarn-backup@shop.service \
+  tarn-backup@shop.timer; do
   systemd-analyze verify --root="$root" --man=no --recursive-errors=no \
     "/usr/lib/systemd/system/$unit" || fail "$unit"
 done
-systemd-analyze security --offline=yes --threshold=40 "$root/usr/lib/systemd/system/tarn.service" \
-  | tail -n 1
+for unit in tarn.service tarn-backup@.service; do
+  systemd-analyze security --offline=yes --threshold=40 "$root/usr/lib/systemd/system/$unit" \
+    | tail -n 1
+done
 
 step "the daemon works"
 printf '%s\n' 'name: shop' 'http: {listen: /run/tarn/http.sock}' 'watches:' \
@@ -88,6 +91,15 @@ await '"id":2'
 kill -TERM "$(cat "$root/daemon.pid")"
 wait "$(cat "$root/daemon.pid")" || fail "the daemon ended with status $?"
 rm "$root/daemon.pid"
+
+step "a backup"
+inside install -d -o tarn -g tarn -m 0700 /var/backups/tarn/orders
+command=$(sed -n 's/^ExecStart=//p' "$root/usr/lib/systemd/system/tarn-backup@.service")
+settings=$(sed -n 's/^Environment=//p' "$root/usr/lib/systemd/system/tarn-backup@.service")
+# shellcheck disable=SC2086
+"${as_unit[@]}" ${settings//%i/orders} sh -c "$command"
+[ "$(find "$root/var/backups/tarn/orders" -name 'orders-*Z.tarn' | wc -l)" = 1 ] || fail "no backup"
+rm -rf "$root/var/backups/tarn"
 
 step "purged"
 rm "$root/etc/tarn/watch.d/shop.yaml"
