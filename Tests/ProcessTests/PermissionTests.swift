@@ -113,6 +113,36 @@ extension ProcessTests {
       }
     }
 
+    /// The rights are those of the user that the program runs as, not of the one who started it.
+    @Test(.enabled(if: isRoot, "only root can become another user"))
+    func `a set-uid program opens what its owner may open`() throws {
+      let file = try prepare(mode: 0o600)
+      let owner: UInt32 = 4711
+      let program = file.folder + "/program"
+      try FileManager.default.copyItem(atPath: StressTool.path, toPath: program)
+      for path in [program, file.folder] + ["", "-lock", "-signal"].map({ file.path + $0 }) {
+        #expect(chown(path, owner, owner) == 0)
+      }
+      #expect(chmod(program, 0o4755) == 0)
+      func lines(_ mode: String, _ environment: [String: String] = [:]) throws -> [String] {
+        let arguments = [
+          "--reuid=\(Self.nobody)", "--regid=\(Self.nobody)", "--clear-groups", program, "worker",
+          "open", file.path, "1", "1", mode,
+        ]
+        return try ChildProcess("setpriv", arguments, environment: environment).finish().lines
+      }
+      #expect(try lines("write") == ["opened 120"])
+      #expect(try lines("read-only") == ["opened 120"])
+      // Nor does the one who started it choose where it dies.
+      #expect(try lines("write", ["TARN_FAULT": "names.made"]) == ["opened 120"])
+      // What is another user's stays closed to it, also if the caller may open it.
+      for ending in ["", "-lock", "-signal"] {
+        #expect(chown(file.path + ending, Self.nobody, Self.nobody) == 0)
+      }
+      let refused = try lines("write")
+      #expect(refused.first?.hasPrefix("error filePermissionDenied ") == true, "\(refused)")
+    }
+
     @Test(.enabled(if: isRoot, "only root can become another user"))
     func `rights of companions that exist are nobody's to widen`() throws {
       let file = try prepare(mode: 0o666)

@@ -20,6 +20,14 @@ int tarn_file_reference(const char *path);
 // EINVAL if the file system cannot do that.
 int tarn_rename_to_new(const char *from, const char *to);
 
+// May the effective user do that with the file (R_OK, W_OK)? 0, or an errno; 0 also where the kernel
+// cannot say: then opening it shows. Unlike access, which judges by the real user of a set-uid
+// program; and unlike opening and closing the file, which drops the POSIX locks of this process.
+int tarn_effective_access(const char *path, int rights);
+// A variable of the environment; null if it is not set, or in a set-uid program, whose caller must
+// not choose what it does.
+const char *tarn_trusted_variable(const char *name);
+
 // ---- the standard descriptors ---------------------------------------------------------------
 // A program may be started with 0, 1 or 2 closed. The next file opened then gets such a number, and
 // the program's output is written into it.

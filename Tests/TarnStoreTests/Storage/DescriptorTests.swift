@@ -90,6 +90,15 @@ import Testing
           }
         }
       }
+      // A read that looks at the file's length names the descriptor, not a file that was cut.
+      other.whileItHas(environment.descriptor) {
+        do throws(StorageError) {
+          try environment.checkLength("read")
+          fatalError("the other file passes for the store")
+        } catch {
+          precondition(error.code == .failed && error.detail.contains(other.path), "\(error)")
+        }
+      }
       try environment.put([[1]: [3]])
       environment.close()
       withExtendedLifetime(folder) {}

@@ -78,6 +78,34 @@ import Testing
     }
   }
 
+  /// Roots, counts, last pages and transactions.
+  @Test func `numbers of the header at the ends of their ranges never stop an opener`() throws {
+    let sound = try makeStore()
+    let ends: [UInt64] = [0, 1, 2, 1 << 31, 1 << 62, UInt64(Int64.max), .max - 1, .max]
+    for place in stride(from: 48, to: 152, by: 8) {
+      for (number, end) in ends.enumerated() {
+        var bytes = sound
+        for page in 0..<2 {
+          for (index, byte) in withUnsafeBytes(of: end, Array.init).enumerated() {
+            bytes[page * 4096 + place + index] = byte
+          }
+        }
+        try bytes.write(to: URL(fileURLWithPath: path))
+        guard let error = openError() else { continue }
+        #expect([.corrupted, .notAStore].contains(error.code), "\(place), \(number): \(error)")
+      }
+    }
+  }
+
+  @Test func `a header that cannot be read is an error and no empty file`() throws {
+    let folder = try OwnedDescriptor(
+      opening: folder.path, flags: O_RDONLY | O_DIRECTORY, operation: "test")
+    #expect(
+      StorageError.code { _ = try StoreHeader.read(descriptor: folder.raw, path: path) }
+        == .inputOutput)
+    #expect(StoreHeader.each(descriptor: folder.raw, path: path) == [])
+  }
+
   @Test func `a cut file is refused if a needed page is gone`() throws {
     let sound = try makeStore()
     for pages in [1, 2, 3] {

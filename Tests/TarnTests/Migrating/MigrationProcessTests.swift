@@ -22,6 +22,7 @@ struct MigrationProcessTests {
       [path = file.url.path as String, point = point as String, said = said as KeptErrors] in
       said.keep()
       setenv("TARN_FAULT", point, 1)
+      FaultPoint.armFromEnvironment()
       _ = try Realm(configuration: PetChild.aged(path))
       exit(0)
     }

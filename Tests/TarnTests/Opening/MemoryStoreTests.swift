@@ -1,4 +1,5 @@
 import Foundation
+import TarnStore
 import TestSupport
 import Testing
 
@@ -107,6 +108,7 @@ import Testing
       [fault = fault as String, said = said as KeptErrors] in
       said.keep()
       setenv("TARN_FAULT", fault, 1)
+      FaultPoint.armFromEnvironment()
       _ = try Realm(configuration: Self.configuration("killed"))
     }
     said.tell(result)

@@ -58,6 +58,13 @@ extension Realm {
       /// Another thread or process did not stop writing in time; the message names the process,
       /// since when it writes, and whether it is stopped. Nothing was written.
       case busy = 1001
+      /// The write is committed, but this instance cannot show it: all read transactions are in
+      /// use, say. Do not repeat the write. The instance shows the version before, and moves to the
+      /// new one, as it would after a commit of another process, as soon as it can.
+      case committed = 1002
+      /// The disk failed in the last step of a commit: only the next opening of the file shows
+      /// whether the write is in it.
+      case outcomeUnknown = 1003
     }
 
     /// The kind of failure.
@@ -66,6 +73,17 @@ extension Realm {
     public let message: String
     /// The file concerned, if any.
     public let fileURL: URL?
+
+    /// Whether the write that failed with this error is in the file: true for
+    /// ``Code/committed``, nil for ``Code/outcomeUnknown``, false for every other failure, after
+    /// which nothing was written.
+    public var isCommitted: Bool? {
+      switch code {
+      case .committed: true
+      case .outcomeUnknown: nil
+      default: false
+      }
+    }
 
     /// An error of that kind.
     public init(_ code: Code, message: String = "", fileURL: URL? = nil) {
@@ -119,6 +137,10 @@ extension Realm {
     public static let notUnique = Error(.notUnique)
     /// Matches ``Code/busy``.
     public static let busy = Error(.busy)
+    /// Matches ``Code/committed``.
+    public static let committed = Error(.committed)
+    /// Matches ``Code/outcomeUnknown``.
+    public static let outcomeUnknown = Error(.outcomeUnknown)
 
     /// Errors are equal if they are of the same kind.
     public static func == (a: Error, b: Error) -> Bool { a.code == b.code }
@@ -162,11 +184,18 @@ extension Realm.Error {
       case .notUnique: .notUnique
       case .noSubscription: .noSubscriptionForWrite
       case .busy: .busy
+      case .committed: .committed
+      case .outcomeUnknown: .outcomeUnknown
       case .inputOutput: .fileOperationFailed
       default: .fail
       }
     let url = StoreLocation.file(ofErrorAt: error.path).map { URL(fileURLWithPath: $0) }
     self.init(code, message: error.description, fileURL: url)
+  }
+
+  /// The error of a write that is committed, although the instance cannot move to it.
+  init(afterCommit error: StorageError) {
+    self.init(.committed, message: "The write is committed. \(error)", fileURL: Self(error).fileURL)
   }
 }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import TarnStore
 
 /// Moves an instance from version to version: in turns of its scheduler, and when a refresh, a
@@ -12,6 +13,10 @@ final class Advancer {
   var workAhead: WorkAhead?
   /// Calls for when a worker has nothing left to do for the instance.
   private var waiting: [() -> Void] = []
+  /// When the next turn looks for a free read transaction; nil if the last look found one.
+  private var nextLook: ContinuousClock.Instant?
+  /// Milliseconds between two such looks, for which no other process wakes this one.
+  private static let lookInterval = 250
 
   init(_ host: any DeliveryHost) {
     self.host = host
@@ -34,13 +39,28 @@ final class Advancer {
     if let loss = host.store.loss, loss.code == .corrupted { return fail(loss) }
     do {
       delivery.tellOfMove(try followInTurn())
+      nextLook = nil
       if !host.autorefresh, host.isBehind { delivery.tellRealmObservers(.newerVersion) }
       // A realm-level observer may have left a write open.
       if host.session == nil { delivery.deliverRound() } else { delivery.oweTurn() }
       // Commits made before the loss are shown first.
       if let loss = host.store.loss, host.session == nil, workAhead == nil { fail(loss) }
     } catch {
-      fail(error)
+      guard error.code == .readersFull else { return fail(error) }
+      awaitReader(error)
+    }
+  }
+
+  /// All read transactions are in use: the version stays until one is free.
+  func awaitReader(_ error: StorageError) {
+    let now = ContinuousClock.now
+    if let nextLook, now < nextLook { return }
+    if nextLook == nil {
+      StoreLog.shared.write(.warning, "\(error). Newer versions are shown when one is free.")
+    }
+    nextLook = now + .milliseconds(Self.lookInterval)
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Self.lookInterval)) {
+      [weak wakeUp = host.wakeUp] in wakeUp?.schedule()
     }
   }
 

@@ -64,7 +64,14 @@ extension RealmCore {
     advancer.cancelWorkAhead()
     let hadVersion = reader != nil
     let restarts = state.needsReset
-    let moved = trapping { () throws(StorageError) in try advancer.advance() }
+    let moved: Bool
+    do throws(StorageError) {
+      moved = try advancer.advance()
+    } catch {
+      guard error.code == .readersFull else { trap("Tarn cannot continue: \(error)") }
+      advancer.awaitReader(error)
+      return false
+    }
     delivery.tellOfMove(moved && hadVersion)
     if session == nil { delivery.deliverRound() }
     return moved || restarts

@@ -18,7 +18,8 @@ extension Realm {
   /// - Parameters:
   ///   - tokens: observations that do not receive this commit.
   ///   - block: the changes.
-  /// - Throws: `Realm.Error` if the commit fails (the write is rolled back), or the block's error.
+  /// - Throws: the block's error, or `Realm.Error` if the commit fails. The write is then rolled
+  ///   back, unless the error's `isCommitted` says otherwise.
   @discardableResult
   public func write<R>(
     withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> R
@@ -75,7 +76,8 @@ extension Realm {
   /// Commits the open write. Traps outside of one.
   ///
   /// - Parameter tokens: observations that do not receive this commit.
-  /// - Throws: `Realm.Error` if it cannot be committed; the write is then rolled back.
+  /// - Throws: `Realm.Error` if it cannot be committed; the write is then rolled back, unless the
+  ///   error's `isCommitted` says otherwise.
   public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
     try core.commitWrite(withoutNotifying: tokens)
   }

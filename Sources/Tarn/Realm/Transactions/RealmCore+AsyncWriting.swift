@@ -128,7 +128,7 @@ extension RealmCore {
       } catch {
         endSession()
         advancer.fail(error)
-        return Realm.Error(error)
+        return Realm.Error(afterCommit: error)
       }
       delivery.showCommit()
       return nil

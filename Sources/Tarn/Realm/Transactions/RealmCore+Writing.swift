@@ -89,7 +89,8 @@ extension RealmCore {
       // Others are woken before this instance cleans up: they wait, and it does not.
       (snapshot, changes) = try store.commit(session, &token) { write.mark?.commit() }
     } catch {
-      // Before any other writer can write.
+      // Before any other writer can write; if it is committed (`.committed`), the instance shows the
+      // version before until it can advance.
       cancelWrite()
       token.take()?.release()
       throw Realm.Error(error)
@@ -99,7 +100,7 @@ extension RealmCore {
       try advancer.moveAfterCommit(to: snapshot, changes)
     } catch {
       advancer.fail(error)
-      throw Realm.Error(error)
+      throw Realm.Error(afterCommit: error)
     }
     for observation in skipped { observation.skip(step: step, from: .version(former)) }
     delivery.tellOfCommit(session, except: identities(of: tokens))

@@ -42,9 +42,8 @@ enum CompanionFile {
       let companion = path + kind.ending
       // LMDB may have it open in this process, and closing it here would drop LMDB's locks.
       if let facts = FileFacts.at(companion), facts.byteCount > 0 {
-        if unsafe companion.withPath({ unsafe access($0, R_OK | W_OK) }) != 0 {
-          return notWritable(errno, path)
-        }
+        let refusal = unsafe companion.withPath { unsafe tarn_effective_access($0, R_OK | W_OK) }
+        if refusal != 0 { return notWritable(refusal, path) }
         continue
       }
       do throws(StorageError) {

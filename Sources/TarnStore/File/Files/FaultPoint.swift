@@ -4,7 +4,8 @@ internal import Glibc
 /// Numbered points at which a test process can be made to die or stop, so that a test covers each
 /// of them and does not depend on luck.
 ///
-/// Two environment variables are read when a process opens its first store:
+/// Only test programs arm them, by a call: the library itself does not read these variables, which
+/// whoever starts a program may set. A program that calls `armFromEnvironment` reads:
 /// - `TARN_FAULT_COUNT=<file>`: each hit appends a line `<number> <name>` to the file.
 /// - `TARN_FAULT=<number>` or `<name>` or `<name>:<occurrence>`: at that hit the process sends
 ///   itself SIGKILL, or SIGSTOP if `TARN_FAULT_SIGNAL=stop`.
@@ -16,8 +17,8 @@ package enum FaultPoint {
     if tarn_faults_armed() { plan.hit(name.description) }
   }
 
-  /// Reads the environment. Called when a process opens its first store.
-  static func armFromEnvironment() { _ = armed }
+  /// Reads the variables, once.
+  package static func armFromEnvironment() { _ = armed }
 
   private static let armed: Bool = {
     guard plan.isWanted else { return false }
@@ -30,7 +31,7 @@ package enum FaultPoint {
     signal: variable("TARN_FAULT_SIGNAL") == "stop" ? SIGSTOP : SIGKILL)
 
   private static func variable(_ name: String) -> String? {
-    unsafe getenv(name).map { unsafe String(cString: $0) }
+    unsafe tarn_trusted_variable(name).map { unsafe String(cString: $0) }
   }
 }
 

@@ -18,7 +18,7 @@ enum NamelessFiles {
   }
 
   static var temporaryFolder: String {
-    unsafe getenv("TMPDIR").map { unsafe String(path: $0) } ?? "/tmp"
+    unsafe tarn_trusted_variable("TMPDIR").map { unsafe String(path: $0) } ?? "/tmp"
   }
 }
 

@@ -49,6 +49,8 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
     package static let fileExists = Code(rawValue: 24)
     /// Another file took the place of the one that was being opened; opening begins again.
     static let overtaken = Code(rawValue: 25)
+    /// The commit is in the file, but this process cannot read the version that it made.
+    package static let committed = Code(rawValue: 26)
   }
 
   package var code: Code

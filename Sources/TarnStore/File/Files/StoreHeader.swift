@@ -53,11 +53,11 @@ struct StoreHeader: Equatable {
   private static func readOnce(
     _ descriptor: Int32, _ path: String
   ) throws(StorageError) -> StoreHeader? {
-    let first = bytes(of: descriptor, at: 0)
+    let first = try bytes(of: descriptor, at: 0, path)
     if first.isEmpty { return nil }
     guard hasMagic(first) else {
-      if isUnfinished(descriptor) { return nil }
-      for size in pageSizes where hasMagic(bytes(of: descriptor, at: size)) {
+      if try isUnfinished(descriptor, path) { return nil }
+      for size in pageSizes where hasMagic(try bytes(of: descriptor, at: size, path)) {
         throw corrupted(path, "its first page is damaged")
       }
       throw StorageError(
@@ -66,7 +66,7 @@ struct StoreHeader: Equatable {
     }
     let metas = unsafe first.withUnsafeBytes { unsafe MetaFields($0) }
     try metas.check(path: path, page: 0)
-    let second = bytes(of: descriptor, at: metas.pageSize)
+    let second = try bytes(of: descriptor, at: metas.pageSize, path)
     guard hasMagic(second) else { throw corrupted(path, "its second page is damaged") }
     let others = unsafe second.withUnsafeBytes { unsafe MetaFields($0) }
     try others.check(path: path, page: 1)
@@ -83,8 +83,9 @@ struct StoreHeader: Equatable {
   static func each(descriptor: Int32, path: String) -> [StoreHeader] {
     var found: [StoreHeader] = []
     for offset in [0] + pageSizes {
-      let bytes = bytes(of: descriptor, at: offset)
-      guard hasMagic(bytes) else { continue }
+      guard let bytes = try? bytes(of: descriptor, at: offset, path), hasMagic(bytes) else {
+        continue
+      }
       let metas = unsafe bytes.withUnsafeBytes { unsafe MetaFields($0) }
       guard offset == 0 || offset == metas.pageSize, (try? metas.check(path: path, page: 0)) != nil,
         (try? metas.checkTrees(path: path, page: 0)) != nil
@@ -105,11 +106,13 @@ struct StoreHeader: Equatable {
   /// True if `NewStore` was cut short in this file. It writes the first page last, so that page is
   /// zeros; the second, written before it, is zeros or the header that every store begins with. A
   /// file longer than a new store had other contents: zeros there are damage.
-  private static func isUnfinished(_ descriptor: Int32) -> Bool {
+  private static func isUnfinished(
+    _ descriptor: Int32, _ path: String
+  ) throws(StorageError) -> Bool {
     guard let fileByteCount = FileFacts.of(descriptor: descriptor)?.byteCount,
       fileByteCount <= newPageCount * pageSizes.max()!
     else { return false }
-    let all = bytes(of: descriptor, at: 0, count: Int(fileByteCount))
+    let all = try bytes(of: descriptor, at: 0, count: Int(fileByteCount), path)
     guard all.count == fileByteCount else { return false }
     let pageSize = pageSizes.first { size in
       hasMagic(Array(all.dropFirst(size).prefix(metaByteCount)))
@@ -127,14 +130,23 @@ struct StoreHeader: Equatable {
 
   private static func isZero(_ bytes: ArraySlice<UInt8>) -> Bool { bytes.allSatisfy { $0 == 0 } }
 
+  /// Fewer bytes only at the end of the file. A page that cannot be read is an error, because a file
+  /// without bytes would become a new store.
   private static func bytes(
-    of descriptor: Int32, at offset: Int, count: Int = metaByteCount
-  ) -> [UInt8] {
+    of descriptor: Int32, at offset: Int, count: Int = metaByteCount, _ path: String
+  ) throws(StorageError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
-    let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe pread(descriptor, $0.baseAddress, $0.count, off_t(offset))
+    var found = 0
+    while found < count {
+      let more = unsafe bytes.withUnsafeMutableBytes {
+        unsafe pread(descriptor, $0.baseAddress! + found, $0.count - found, off_t(offset + found))
+      }
+      if more < 0 && errno == EINTR { continue }
+      guard more >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
+      if more == 0 { break }
+      found += more
     }
-    return Array(bytes.prefix(max(0, count)))
+    return Array(bytes.prefix(found))
   }
 
   private static func hasMagic(_ bytes: [UInt8]) -> Bool {
@@ -211,7 +223,7 @@ private struct MetaFields {
   func checkTrees(path: String, page: Int) throws(StorageError) {
     for tree in [header.free, header.main] {
       let isEmpty = tree.root == StoreHeader.noPage
-      guard isEmpty || (2...header.lastPage).contains(tree.root) else {
+      guard isEmpty || (tree.root >= 2 && tree.root <= header.lastPage) else {
         throw damaged(path, page, "has a root outside the file")
       }
       guard isEmpty == (tree.depth == 0), tree.depth <= 32 else {

@@ -113,11 +113,14 @@ extension Environment {
   /// Is the file at least as long as before? Check this before a read whose caller can receive an
   /// error: touching truncated pages ends the process. A third of a microsecond.
   ///
-  /// Errors: `.corrupted`.
+  /// Errors: `.corrupted`; `.failed` if the program closed the descriptor.
   package func checkLength(_ operation: String) throws(StorageError) {
     // Before the check, because the file may grow after it.
     let known = knownByteCount.load(ordering: .acquiring)
     guard kind == .shared, let data = FileFacts.of(descriptor: descriptor) else { return }
+    guard data.identity == dataIdentity else {
+      throw error(.failed, operation, LostDescriptor.detail(descriptor) + "; restart the program")
+    }
     try check(data, known, operation)
   }
 

@@ -145,7 +145,6 @@ package final class Environment: Sendable {
   package static func open(
     _ location: StoreLocation, options: EnvironmentOptions, content: FirstContent? = nil
   ) throws(StorageError) -> Environment {
-    FaultPoint.armFromEnvironment()
     if tarn_forked_unprepared() {
       throw StorageError(
         .forked, operation: "open", path: location.description,

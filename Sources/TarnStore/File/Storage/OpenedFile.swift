@@ -67,13 +67,8 @@ struct FileToOpen: ~Copyable {
       throw StorageError(
         .notAStore, operation: "open", path: path, detail: "the path is not a regular file")
     }
-    let mayWrite = unsafe path.withPath { unsafe access($0, W_OK) } == 0
-    if !mayWrite && !options.isReadOnly {
-      throw StorageError(errno: errno, operation: "open", path: path)
-    }
-    // Writable, because fallocate requires it.
-    let file = try OwnedDescriptor(
-      opening: path, flags: mayWrite ? O_RDWR : O_RDONLY, operation: "open")
+    let file = try Self.open(path, mustWrite: !options.isReadOnly)
+    let mayWrite = fcntl(file.raw, F_GETFL) & O_ACCMODE == O_RDWR
     guard FileFacts.of(descriptor: file.raw)?.identity == facts.identity else {
       throw StorageError(
         .overtaken, operation: "open", path: path, detail: "the file was replaced just now")
@@ -95,6 +90,19 @@ struct FileToOpen: ~Copyable {
     self.created = created
     self.file = file
     namelessLock = nil
+  }
+
+  /// Writable if this process may write the data, because fallocate requires it. Asked by opening:
+  /// `access` judges by the real user of a set-uid program, who is not the one that opens.
+  private static func open(
+    _ path: String, mustWrite: Bool
+  ) throws(StorageError) -> OwnedDescriptor {
+    do throws(StorageError) {
+      return try OwnedDescriptor(opening: path, flags: O_RDWR, operation: "open")
+    } catch {
+      guard !mustWrite, error.code == .permissionDenied else { throw error }
+      return try OwnedDescriptor(opening: path, flags: O_RDONLY, operation: "open")
+    }
   }
 
   /// An empty store in memory.
@@ -238,8 +246,11 @@ struct FileToOpen: ~Copyable {
   private borrowing func checkLockIsWritable() throws(StorageError) {
     let isThere = FileFacts.at(lockPath) != nil
     let asked = isThere ? lockPath : FilePaths.folder(of: path)
-    if unsafe asked.withPath({ unsafe access($0, isThere ? R_OK | W_OK : W_OK) }) != 0 {
-      var error = StorageError(errno: errno, operation: "open", path: path)
+    let refusal = unsafe asked.withPath {
+      unsafe tarn_effective_access($0, isThere ? R_OK | W_OK : W_OK)
+    }
+    if refusal != 0 {
+      var error = StorageError(errno: refusal, operation: "open", path: path)
       if error.code == .permissionDenied {
         error.detail = "\(asked) cannot be written, but readers must lock there, too"
       }

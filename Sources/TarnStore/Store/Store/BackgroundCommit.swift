@@ -48,7 +48,7 @@ package final class BackgroundCommit: Sendable {
       outcome = .success(
         try store.commit(session, &token, whenFilled: { filled.signal() }) { decided(true) })
     } catch {
-      decided(false)
+      if error.code != .committed { decided(false) }
       outcome = .failure(error)
     }
     token.take()?.release()

@@ -241,22 +241,30 @@ package final class Store: Sendable {
   ///     of it is written to disk: from then on the session may be read, also on another thread.
   ///   - whenCommitted: called on this thread before other writers can write.
   /// - Returns: the state of exactly this commit, and its changes.
-  /// - Throws: nothing was written, unless the code is `.outcomeUnknown`.
+  /// - Throws: nothing was written, unless the code is `.outcomeUnknown`; or `.committed`.
   package func commit(
     _ session: WriteSession, _ token: inout GateToken?, whenFilled: () -> Void = {},
     whenCommitted: () -> Void = {}
   ) throws(StorageError) -> (Snapshot, ChangeSet) {
     guard let held = token.take() else { trap("internal error: a commit without the write lock") }
-    let done: (Snapshot, ChangeSet)
+    let written: WrittenCommit
     do throws(StorageError) {
-      done = try put(session, whenFilled: whenFilled)
+      written = try put(session, whenFilled: whenFilled)
     } catch {
       token = consume held
       throw error
     }
     whenCommitted()
-    announce(done.0.version, held)
-    return done
+    announce(written.version, held)
+    return (try written.snapshot.get(), written.changes)
+  }
+
+  /// A commit that is in the file.
+  private struct WrittenCommit {
+    let version: Version
+    /// The state of exactly this commit, or why this process cannot read it.
+    let snapshot: Result<Snapshot, StorageError>
+    let changes: ChangeSet
   }
 
   /// The same for a write that is not tried again if it fails.
@@ -271,7 +279,7 @@ package final class Store: Sendable {
   /// The caller has the write lock.
   private func put(
     _ session: WriteSession, whenFilled: () -> Void
-  ) throws(StorageError) -> (Snapshot, ChangeSet) {
+  ) throws(StorageError) -> WrittenCommit {
     try environment.checkIdentityBeforeCommit()
     let base = session.base.head
     var next = base.committing()
@@ -324,9 +332,10 @@ package final class Store: Sendable {
     FaultPoint.hit("commit.done")
     if let note { state.withLock { $0.lastNote = (next.commitID, note) } }
     if let feedEdit { remember(feedEdit) }
-    let snapshot = try snapshotAfterCommit()
+    // The caller still has the write lock, so that the newest version is this one.
+    let snapshot = snapshotAfterCommit()
     FaultPoint.hit("commit.shown")
-    return (snapshot, changes)
+    return WrittenCommit(version: next.version, snapshot: snapshot, changes: changes)
   }
 
   func withNotes<R>(
@@ -384,13 +393,15 @@ package final class Store: Sendable {
   }
 
   /// From here on the commit is in the file, so an error must not say that nothing was written.
-  private func snapshotAfterCommit() throws(StorageError) -> Snapshot {
+  private func snapshotAfterCommit() -> Result<Snapshot, StorageError> {
     do throws(StorageError) {
-      return try newestSnapshot()
+      return .success(try newestSnapshot())
     } catch {
-      throw StorageError(
-        .outcomeUnknown, operation: "commit", path: path,
-        detail: "the commit is in the file, but this process cannot read it: \(error.detail)")
+      return .failure(
+        StorageError(
+          .committed, operation: "commit", path: path,
+          detail: "the write is committed, do not repeat it; but this process cannot read the new "
+            + "version: \(error.detail)"))
     }
   }
 
