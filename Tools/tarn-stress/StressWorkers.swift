@@ -57,6 +57,7 @@ final class Worker {
     case "stand-in-line": try AsyncWriting(self).standInLine()
     case "write-threads": writeOnThreads()
     case "fail-disk": FailingDisk.run(path, step: number, sabotage ?? "")
+    case "fail-copy": try FailingCopy.run(path, number, sabotage ?? "")
     case "read": try hold()
     case "open": try open()
     case "check": try check()

@@ -157,14 +157,14 @@ struct InspectReport {
   private var readerTable: TextTable {
     var table = TextTable([
       .init("process"), .init("pid", .right), .init("versions behind", .right),
-      .init("commits behind", .right),
+      .init("commits behind", .right), .init("keeps", .right), .init("at least since"),
     ])
     for reader in census.readers {
       table.add([
         reader.process.isElsewhere
           ? "in another container" : printable(reader.process.name ?? ""),
-        "\(reader.process.processID)",
-        reader.versionsBehind.map { "\($0)" } ?? "", "\(reader.commitsBehind)",
+        "\(reader.process.processID)", "\(reader.versionsBehind)", "\(reader.commitsBehind)",
+        sizeText(reader.keptBytes), reader.sinceText ?? "",
       ])
     }
     return table
@@ -202,5 +202,12 @@ struct InspectReport {
     if let target = column.target, snapshot.schema.isEmbedded(target) { traits.append("embedded") }
     if column.deleteRule == .cascade { traits.append("deletes its targets") }
     return traits
+  }
+}
+
+extension PinnedState {
+  /// `since` as ISO 8601 has it, in whole seconds.
+  var sinceText: String? {
+    since.map { ISODate.text(Timestamp(seconds: $0 / 1_000_000, nanoseconds: 0)) }
   }
 }

@@ -141,7 +141,9 @@ extension InspectReport {
       json.beginObject()
       write(reader.process, &json)
       number("commitsBehind", reader.commitsBehind, &json)
-      if let versions = reader.versionsBehind { number("versionsBehind", versions, &json) }
+      number("versionsBehind", reader.versionsBehind, &json)
+      number("keptBytes", reader.keptBytes, &json)
+      if let since = reader.sinceText { text("since", since, &json) }
       json.endObject()
     }
     json.endArray()

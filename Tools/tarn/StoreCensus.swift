@@ -20,15 +20,6 @@ struct StoreCensus {
     var bytes: Int { clusters.bytes + indexes.bytes + longValues.bytes + rowCounts.bytes }
   }
 
-  /// A process with a read transaction on an old state of the file.
-  struct Reader {
-    var process: SignalProcess
-    /// Commits after that state.
-    var commitsBehind: UInt64
-    /// Versions after that state; nil if unknown.
-    var versionsBehind: UInt64?
-  }
-
   private(set) var classes: [ClassTally]
   private(set) var changes = Tally()
   /// Elements of lists, sets and maps, except those stored in their object's cell.
@@ -50,27 +41,17 @@ struct StoreCensus {
   private(set) var collections = CollectionTally()
   /// The versions that have change records.
   private(set) var records: ClosedRange<Version>?
-  private(set) var readers: [Reader] = []
-  private var transactions: [(version: Version, id: UInt64)] = []
+  /// The states that other processes read, the oldest first.
+  let readers: [PinnedState]
 
   init(_ snapshot: Snapshot, _ store: Store) throws {
     classes = Array(repeating: ClassTally(), count: snapshot.schema.schema.classes.count)
+    readers = try store.pinnedStates(ofOthers: true)
     var cursor = try Cursor(snapshot.transaction)
     var isAtEntry = try cursor.first()
     while isAtEntry {
       try count(cursor.key, cursor.value)
       isAtEntry = try cursor.next()
-    }
-    let newest = snapshot.transaction.transactionID
-    for pin in store.environment.readers() where pin.processID != ownProcessID {
-      readers.append(
-        Reader(
-          process: store.signal.process(withID: pin.processID),
-          commitsBehind: newest > pin.transactionID ? newest - pin.transactionID : 0,
-          versionsBehind: versions(after: pin.transactionID, snapshot.version)))
-    }
-    readers.sort {
-      ($1.commitsBehind, $0.process.processID) < ($0.commitsBehind, $1.process.processID)
     }
   }
 
@@ -98,19 +79,8 @@ struct StoreCensus {
       changes.add(key, value)
       guard let parsed = TreeKey.parseChange(key) else { return }
       records = min(records?.lowerBound ?? parsed.version, parsed.version)...parsed.version
-      if parsed.classID == nil, parsed.chunk == 0 {
-        let header = try ChangeRecord.decodeHeader(value, version: parsed.version)
-        transactions.append((parsed.version, header.meta.transactionID))
-      }
     case .oldValue: changes.add(key, value)
     case .head, .schema, .classRecord, .feed, .replica, nil: break
     }
-  }
-
-  /// The version of a state is that of the last record at or before its transaction.
-  private func versions(after transactionID: UInt64, _ newest: Version) -> UInt64? {
-    guard let next = transactions.first(where: { $0.id > transactionID }) else { return 0 }
-    // A pruned record may have been the one after the state.
-    return newest.rawValue &- next.version.rawValue &+ 1
   }
 }

@@ -46,6 +46,31 @@ struct HTTPDoorTests {
     #expect(failed == .exited(1))
   }
 
+  /// A reader that stands still makes the file grow; who it is belongs to the status.
+  @Test func namesReadersOfOldVersions() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "a")
+    let daemon = try DaemonProcess(folder, "http: {listen: $/http.sock}\n" + Self.watches)
+    let pin = try DaemonTestStore.snapshot(file.path)
+    for number in 2..<30 { try file.put(number, String(repeating: "long ", count: 200)) }
+    try await yieldUntil { try NoteModel(file: folder.file("out.jsonl")).version == 29 }
+    func status(_ option: String) throws -> String {
+      try DaemonProcess.run(["status", option, "--config", daemon.configuration]).text
+    }
+    let json = try status("--json")
+    let own = "{\"process\":\"process \(getpid()) "
+    let pinned = try #require(json.components(separatedBy: "\"pins\":").last)
+    #expect(pinned.contains(own), "\(json)")
+    #expect(pinned.contains("\"since\":\"20"), "\(json)")
+    let metrics = try status("--prometheus")
+    let lines = metrics.split(separator: "\n").filter { $0.hasPrefix("tarn_file_pinned_bytes") }
+    let bytes = lines.first.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
+    #expect((bytes ?? 0) > 50_000, "\(lines)")
+    #expect(metrics.contains("# TYPE tarn_file_pinned_seconds gauge"))
+    withExtendedLifetime(pin) {}
+    daemon.stop()
+  }
+
   @Test func protectsTheSocket() throws {
     _ = try NoteFile(folder)
     let daemon = try DaemonProcess(folder, "http: {listen: $/http.sock}\n" + Self.watches)

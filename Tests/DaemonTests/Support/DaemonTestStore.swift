@@ -6,6 +6,12 @@ enum DaemonTestStore {
     try StoreRegistry.open(path, Store.Options()).newestSnapshot().version.rawValue
   }
 
+  /// The newest state, which this process reads as long as it has this.
+  static func snapshot(_ path: String) throws -> (Store, Snapshot) {
+    let store = try StoreRegistry.open(path, Store.Options())
+    return (store, try store.newestSnapshot())
+  }
+
   static func rename(_ path: String, _ name: String, to newName: String) throws {
     try StoreRegistry.open(path, Store.Options()).renameCursor(name, to: newName)
   }

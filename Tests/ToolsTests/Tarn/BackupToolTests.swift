@@ -87,4 +87,20 @@ import Testing
     #expect(unclear.errors.contains("but of a.tarn, z.tarn"))
     #expect(try tarn("restore", "d", "z.tarn").status == 0)
   }
+
+  @Test func `a backup that fails deletes none, and leaves no part of a new one`() throws {
+    for year in 2020..<2023 { try backup("\(year)0101T000000Z") }
+    let before = backups
+    // No file may get longer than a block; the signal is ignored, so that writing is an error.
+    let script = "trap '' XFSZ; ulimit -f 1; exec \(ToolProcess.tarn.path) backup a.tarn d --keep 1"
+    let failed = try ToolProcess(folder, ["-c", script], program: "/bin/sh").finish()
+    #expect(failed.status == 1)
+    #expect(failed.errors.contains("tarn: copy"), "\(failed.errors)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("d"))
+    #expect(names.filter { $0.hasPrefix(".") } == [])
+    #expect(backups == before)
+    #expect(try tarn("inspect", "--check", "a.tarn").status == 0)
+    #expect(try tarn("backup", "a.tarn", "d", "--keep", "1").status == 0)
+    #expect(backups.count == 1)
+  }
 }

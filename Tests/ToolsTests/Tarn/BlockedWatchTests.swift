@@ -106,7 +106,8 @@ import Testing
     #expect(fileBytes < before + (8 << 20), "\(fileBytes) bytes, \(before) before")
     let seen = try ToolProcess.run(folder, "inspect", "a.realm", "--json")
     #expect(
-      seen.output.contains("{\"pid\":\(watch.processID),\"commitsBehind\":0,\"versionsBehind\":0}"))
+      seen.output.contains(
+        "{\"pid\":\(watch.processID),\"commitsBehind\":0,\"versionsBehind\":0,\"keptBytes\":0}"))
     var replay = WatchReplay()
     let last = Int64(try store.newestSnapshot().version.rawValue)
     var lines = 0
@@ -180,5 +181,22 @@ import Testing
         """))
     #expect(line.components(separatedBy: "\"old\":").count == Self.objects + 1)
     #expect(try watch.finish().status == 0)
+  }
+
+  @Test func inspectTellsWhoKeepsWhat() throws {
+    let pin = try store.newestSnapshot()
+    for _ in 0..<20 { try change() }
+    let text = try ToolProcess.run(folder, "inspect", "a.realm")
+    #expect(text.status == 0, "\(text.errors)")
+    let readers = text.output.components(separatedBy: "Readers\n").last ?? ""
+    #expect(readers.contains("keeps  at least since"), "\(readers)")
+    let lines = readers.split(separator: "\n")
+    let row = try #require(lines.first { $0.contains(" \(getpid()) ") })
+    #expect(row.contains("kB") && row.hasSuffix("Z"), "\(row)")
+    let json = try ToolProcess.run(folder, "inspect", "a.realm", "--json").output
+    let own = "{\"pid\":\(getpid()),\"commitsBehind\":20,\"versionsBehind\":20,\"keptBytes\":"
+    #expect(json.contains(own), "\(json)")
+    #expect(json.contains(",\"since\":\"20"))
+    withExtendedLifetime(pin) {}
   }
 }

@@ -139,7 +139,10 @@ package final class Daemon: HTTPServer.Routes {
     for watch in state.withLock({ $0.watches }) {
       for hub in watch.hubs.values { hub.tidy() }
     }
-    for (_, file, _) in files.files { _ = file?.store.probeHead() }
+    for (_, file, _) in files.files {
+      _ = file?.store.probeHead()
+      file?.store.warnOfPins()
+    }
     for sync in state.withLock({ $0.syncs }) { sync.retry() }
     ServiceNotice.alive(status)
   }

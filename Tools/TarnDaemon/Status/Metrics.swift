@@ -86,7 +86,13 @@ struct Metrics {
     }
     files("file_pinned_commits", "gauge", "Commits since the oldest version that is read.", report)
     {
-      Double($0.pins.map(\.commits).max() ?? 0)
+      Double($0.pins.first?.commitsBehind ?? 0)
+    }
+    files("file_pinned_bytes", "gauge", "Bytes of free pages kept for that version.", report) {
+      Double($0.pinnedBytes)
+    }
+    files("file_pinned_seconds", "gauge", "How long that version has been an old one.", report) {
+      Double($0.pins.first?.seconds ?? 0)
     }
     files("file_writing", "gauge", "1 while a process writes a file.", report) {
       $0.writer == nil ? 0 : 1

@@ -44,13 +44,13 @@ struct StatusCommand {
       ])
     }
     var files = TextTable([
-      .init("FILE"), .init("VERSION", .right), .init("BYTES", .right), .init("WRITER"),
-      .init("STATE"),
+      .init("FILE"), .init("VERSION", .right), .init("BYTES", .right), .init("PINNED", .right),
+      .init("WRITER"), .init("STATE"),
     ])
     for file in items(status["files"]) {
       files.add([
-        text(file["path"]), text(file["version"]), text(file["bytes"]), text(file["writer"]),
-        text(file["waiting"]),
+        text(file["path"]), text(file["version"]), text(file["bytes"]), text(file["pinnedBytes"]),
+        text(file["writer"]), text(file["waiting"]),
       ])
     }
     let tables = sinks.text() + "\n" + files.text()

@@ -23,11 +23,14 @@ struct StatusReport {
     let waiting: String?
     var bytes = 0
     var version: UInt64 = 0
-    /// Processes that read old versions, and how many commits those are behind.
-    var pins: [(process: String, commits: UInt64)] = []
+    /// The states that other processes read, the oldest first.
+    var pins: [PinnedState] = []
     var writer: String?
     /// False if the file is read from a private copy.
     var isFollowed = true
+
+    /// Bytes of pages that cannot be used again before the oldest of these states is released.
+    var pinnedBytes: Int { pins.first?.keptBytes ?? 0 }
   }
 
   let instance: String
@@ -50,13 +53,7 @@ struct StatusReport {
     file.version = store.newestKnownVersion.rawValue
     file.isFollowed = open.copyCause == nil
     file.writer = store.gate.holder.map { "\($0.process)" }
-    guard let newest = try? store.newestSnapshot().transaction.transactionID else { return file }
-    file.pins = store.environment.readers().filter { $0.processID != getpid() }.map { pin in
-      (
-        "\(store.signal.process(withID: pin.processID))",
-        newest > pin.transactionID ? newest - pin.transactionID : 0
-      )
-    }
+    file.pins = (try? store.pinnedStates(ofOthers: true)) ?? []
     return file
   }
 

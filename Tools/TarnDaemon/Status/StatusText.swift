@@ -32,15 +32,17 @@ extension StatusReport {
       JSONMember("path", .string(file.path)), JSONMember("waiting", text(file.waiting)),
       JSONMember("bytes", .integer(Int64(file.bytes))), JSONMember("version", number(file.version)),
       JSONMember("followed", .bool(file.isFollowed)), JSONMember("writer", text(file.writer)),
-      JSONMember(
-        "pins",
-        .array(
-          file.pins.map {
-            .object([
-              JSONMember("process", .string($0.process)),
-              JSONMember("commitsBehind", number($0.commits)),
-            ])
-          })),
+      JSONMember("pinnedBytes", .integer(Int64(file.pinnedBytes))),
+      JSONMember("pins", .array(file.pins.map(Self.json))),
+    ])
+  }
+
+  private static func json(_ pin: PinnedState) -> JSONValue {
+    .object([
+      JSONMember("process", .string("\(pin.process)")),
+      JSONMember("commitsBehind", number(pin.commitsBehind)),
+      JSONMember("keptBytes", .integer(Int64(pin.keptBytes))),
+      JSONMember("since", time(pin.since.map { Double($0) / 1_000_000 })),
     ])
   }
 

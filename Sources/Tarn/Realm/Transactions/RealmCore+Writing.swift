@@ -42,6 +42,11 @@ extension RealmCore {
       // As far as possible without the lock: no other writer waits for the observers' results.
       var moved = try advancer.advance()
       delivery.observers.prepareInitials()
+      if let failure = try excessOfPins() {
+        delivery.tellOfMove(moved)
+        delivery.showCommit()
+        throw failure
+      }
       guard let token = try takeGate() else {
         delivery.tellOfMove(moved)
         delivery.showCommit()
@@ -71,6 +76,18 @@ extension RealmCore {
       "Number of active versions (\(active)) in the Realm exceeded the limit of \(most): "
         + "'\(store.path)' keeps them for frozen objects, iterators and instances that do not "
         + "advance. Release these, or raise maximumNumberOfActiveVersions.")
+  }
+
+  /// The error if more is kept for readers of old versions than the configuration allows.
+  private func excessOfPins() throws(StorageError) -> StorageError? {
+    guard let most = configuration.maximumBytesOfActiveVersions,
+      let oldest = try store.oldestState(keepingMoreThan: most)
+    else { return nil }
+    return StorageError(
+      .limitExceeded, operation: "begin a write", path: store.path,
+      detail: "\(oldest.sentence). \(oldest.keptBytes) bytes of pages that were freed since cannot "
+        + "be used again, and maximumBytesOfActiveVersions is \(most). Let it end or advance, or "
+        + "raise the limit. Nothing was written")
   }
 
   func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws(Realm.Error) {

@@ -52,6 +52,9 @@ final class FileInMaking {
 
   /// Gives the file its name, and makes the name durable. The file must have been synced.
   ///
+  /// If only the last step fails, a new file is removed again. A file that was replaced cannot be
+  /// brought back; the error says so.
+  ///
   /// - Parameter replaces: whether it replaces a file that is there.
   /// Errors: `.fileExists`; `.permissionDenied`, `.diskFull`, `.inputOutput`.
   func publish(replacing replaces: Bool) throws(StorageError) {
@@ -73,7 +76,28 @@ final class FileInMaking {
       try check(link(to: path))
     }
     FaultPoint.hit("copy.published")
-    try syncFolder()
+    do throws(StorageError) {
+      try syncFolder()
+    } catch {
+      var error = error
+      if replaces {
+        error.detail =
+          "the new file has taken the place of the former one, but a power failure may bring that "
+          + "one back: its folder cannot be synced (\(error.detail))"
+      } else {
+        removePublished()
+      }
+      throw error
+    }
+  }
+
+  /// Removes the published file, unless a process has opened it as a store meanwhile.
+  private func removePublished() {
+    guard FileFacts.at(path)?.identity == FileFacts.of(descriptor: file.raw)?.identity,
+      tarn_lock_exclusive(file.raw, DataLocks.making, 1) == 0,
+      tarn_is_locked_elsewhere(file.raw, DataLocks.shared, 0) == 0
+    else { return }
+    unsafe path.withPath { _ = unsafe unlink($0) }
   }
 
   // MARK: - Names

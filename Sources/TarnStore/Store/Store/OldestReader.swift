@@ -27,9 +27,11 @@ struct OldestReader {
   mutating func continueAtNextCommit() { isNews = true }
 
   /// Checks the readers, if the last check is long enough ago.
-  mutating func look(at environment: Environment) {
+  ///
+  /// - Returns: true, at most once a second, while the oldest one does not move.
+  mutating func look(at environment: Environment) -> Bool {
     let now = ContinuousClock.now
-    if let lastLook, lastLook.duration(to: now) < Self.lookEvery { return }
+    if let lastLook, lastLook.duration(to: now) < Self.lookEvery { return false }
     lastLook = now
     isNews = true
     let found = environment.oldestReaderTransactionID ?? environment.newestTransactionIDHint
@@ -39,6 +41,8 @@ struct OldestReader {
     } else if let since = oldestSince, since.duration(to: now) > suspectAfter {
       oldestSince = now
       _ = try? environment.clearStaleReaders()
+      return true
     }
+    return false
   }
 }

@@ -65,6 +65,7 @@ package final class Store: Sendable {
   package let line: GateLine
   /// Makes the background commits.
   let commitThread = CommitThread()
+  let pinWatch = Lock(PinWatch())
   private let state = Lock(State())
 
   /// Whether it is a copy of a file that this process can read but not lock. It does not follow the
@@ -423,7 +424,7 @@ package final class Store: Sendable {
     listeners.tell()
     FaultPoint.hit("commit.woken")
     // For the next commit; now no writer waits for it.
-    state.withLock { $0.oldestReader.look(at: environment) }
+    if state.withLock({ $0.oldestReader.look(at: environment) }) { warnOfPins() }
   }
 
   /// For tests, so that they need not wait: how long the oldest reader may stay the same before it
