@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int tarn_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
@@ -37,6 +40,31 @@ int tarn_effective_access(const char *path, int rights) {
 }
 
 const char *tarn_trusted_variable(const char *name) { return secure_getenv(name); }
+
+// Whether inodes of files in such a file system are the same as long as the files exist.
+static bool keeps_inodes(const struct statfs *facts) {
+  switch ((unsigned long)facts->f_type) {
+    case EXT4_SUPER_MAGIC:
+    case XFS_SUPER_MAGIC:
+    case BTRFS_SUPER_MAGIC:
+    case F2FS_SUPER_MAGIC:
+    case TMPFS_MAGIC: return true;
+    default: return false;
+  }
+}
+
+bool tarn_file_birth(int fd, uint64_t *inode, int64_t *seconds, uint32_t *nanoseconds) {
+  struct statfs system;
+  struct statx facts;
+  if (fstatfs(fd, &system) != 0 || !keeps_inodes(&system)) return false;
+  unsigned wanted = STATX_INO | STATX_BTIME;
+  if (statx(fd, "", AT_EMPTY_PATH, wanted, &facts) != 0) return false;
+  if ((facts.stx_mask & wanted) != wanted) return false;
+  *inode = facts.stx_ino;
+  *seconds = facts.stx_btime.tv_sec;
+  *nanoseconds = facts.stx_btime.tv_nsec;
+  return true;
+}
 
 int tarn_above_standard(int fd) {
   if (fd < 0 || fd > 2) return fd;

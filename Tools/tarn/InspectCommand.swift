@@ -98,6 +98,14 @@ struct InspectReport {
       ("history", head.historyID.uuidText),
       ("format", "\(HeadRecord.currentFormat), schema epoch \(head.schemaEpoch)"),
     ]
+    if let notice = store.environment.copyNotice {
+      facts.append(
+        (
+          "copied",
+          "by another program, or moved from another file system; before, it was file "
+            + "\(notice.inode); noticed \(notice.timeText)"
+        ))
+    }
     let size = statistics.fileByteCount
     facts.append(
       (
@@ -209,5 +217,12 @@ extension PinnedState {
   /// `since` as ISO 8601 has it, in whole seconds.
   var sinceText: String? {
     since.map { ISODate.text(Timestamp(seconds: $0 / 1_000_000, nanoseconds: 0)) }
+  }
+}
+
+extension CopyNotice {
+  /// `time` as ISO 8601 has it, in whole seconds.
+  var timeText: String {
+    ISODate.text(Timestamp(seconds: time / 1_000_000, nanoseconds: 0))
   }
 }

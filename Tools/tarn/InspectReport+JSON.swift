@@ -10,6 +10,13 @@ extension InspectReport {
     text("path", path, &json)
     number("version", snapshot.version.rawValue, &json)
     text("history", snapshot.head.historyID.uuidText, &json)
+    if let notice = store.environment.copyNotice {
+      json.key("copied")
+      json.beginObject()
+      number("inode", notice.inode, &json)
+      text("noticed", notice.timeText, &json)
+      json.endObject()
+    }
     number("format", UInt64(HeadRecord.currentFormat), &json)
     number("schemaEpoch", snapshot.head.schemaEpoch, &json)
     text("engine", "LMDB \(Environment.engineVersion)", &json)

@@ -1,6 +1,7 @@
 #ifndef CTARN_FILES_H
 #define CTARN_FILES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Files without a name, which Swift's system module does not expose. All are opened for reading and
@@ -19,6 +20,9 @@ int tarn_file_reference(const char *path);
 // Renames the file within its file system, unless the new name exists. 0, or -1 and errno: EEXIST;
 // EINVAL if the file system cannot do that.
 int tarn_rename_to_new(const char *from, const char *to);
+// The inode and the time of creation of an open file. False where they may change while the file
+// lasts, and where the file system keeps no such time: only local file systems are known to do.
+bool tarn_file_birth(int fd, uint64_t *inode, int64_t *seconds, uint32_t *nanoseconds);
 
 // May the effective user do that with the file (R_OK, W_OK)? 0, or an errno; 0 also where the kernel
 // cannot say: then opening it shows. Unlike access, which judges by the real user of a set-uid

@@ -212,4 +212,26 @@ import Testing
     #expect(names == ["a.tarn"])
     #expect(try tarn("count", "a.tarn", "Crate").output == "300\n")
   }
+
+  /// As `cp` makes one.
+  @Test func `a copy of another program is noticed when it is written to`() throws {
+    let bytes = try Data(contentsOf: folder.url("a.tarn"))
+    try bytes.write(to: folder.url("b.tarn"))
+    let original = try #require(FileFacts.at(folder.file("a.tarn"))).identity.inode
+    let file = try FileHandle(forReadingFrom: folder.url("b.tarn"))
+    let isKnown = FileStamp.File.of(file.fileDescriptor) != nil
+    func set(_ name: String) throws -> ToolProcess.Result {
+      try tarn("set", name, "Crate", "name=x", "--where", "id == 1")
+    }
+    #expect(try set("a.tarn").errors == "")
+    #expect(try set("b.tarn").errors.contains("copied by another program") == isKnown)
+    #expect(try set("b.tarn").errors == "")
+    #expect(try tarn("inspect", "b.tarn").output.contains("it was file \(original)") == isKnown)
+    let json = try tarn("inspect", "b.tarn", "--json").output
+    #expect(json.contains("\"copied\":{\"inode\":\(original),\"noticed\":\"20") == isKnown)
+    // The way out.
+    #expect(try tarn("copy", "b.tarn", "c.tarn").status == 0)
+    #expect(try set("c.tarn").errors == "")
+    #expect(try !tarn("inspect", "c.tarn").output.contains("copied"))
+  }
 }

@@ -36,7 +36,7 @@ extension RealmCore {
         + "first if the code may run inside or outside of one.")
     if let failure = delivery.failure { throw Realm.Error(failure) }
     checkActiveVersions()
-    do {
+    do throws(StorageError) {
       try store.environment.checkLength("begin a write")
       advancer.cancelWorkAhead()
       // As far as possible without the lock: no other writer waits for the observers' results.

@@ -70,6 +70,7 @@ package final class Environment: Sendable {
   let lockDescriptor: Int32
   /// The files that `open` has created, for an opener that fails later.
   let created: CreatedFiles
+  let copyFinding: FileStamp.Finding
   /// The value of `tarn_fork_count` when the store was opened.
   private let forkCount: UInt32
 
@@ -118,6 +119,7 @@ package final class Environment: Sendable {
     descriptor = opened.descriptor
     lockDescriptor = opened.lockDescriptor
     created = opened.created
+    copyFinding = opened.copyFinding
     forkCount = tarn_fork_count()
     knownByteCount = Atomic(Int(opened.data.byteCount))
   }
@@ -173,6 +175,9 @@ package final class Environment: Sendable {
   /// Removes the files that opening has created, unless they are still in use: for an opener that
   /// could not use the store after all.
   package func removeCreatedFiles() { created.remove() }
+
+  /// Not nil if the file is a copy that another program has made, or was moved.
+  package var copyNotice: CopyNotice? { copyFinding.notice }
 
   var isForked: Bool { tarn_fork_count() != forkCount }
 

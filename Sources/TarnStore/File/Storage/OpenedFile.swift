@@ -21,6 +21,7 @@ struct OpenedFile {
   /// The library's own descriptor of the lock file: see `LockFile`.
   let lockDescriptor: Int32
   let created: CreatedFiles
+  let copyFinding: FileStamp.Finding
 }
 
 /// Which processes can have the data open.
@@ -208,6 +209,7 @@ struct FileToOpen: ~Copyable {
     defer { if !isDone { tarn_unlock_and_close(descriptor) } }
     try opening.tryReading(handle)
     try lock.holdReaders()
+    let copyFinding = stamp(options)
     lock.endOpening()
     opening.closeOnExec(handle)
     var statistics = MDB_stat()
@@ -218,7 +220,16 @@ struct FileToOpen: ~Copyable {
       data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lockIdentity,
       pageSize: Int(statistics.ms_psize),
       engine: Engine(handle: handle, descriptors: descriptors, mapByteCount: taken),
-      descriptor: descriptor, lockDescriptor: lock.release(), created: created)
+      descriptor: descriptor, lockDescriptor: lock.release(), created: created,
+      copyFinding: copyFinding)
+  }
+
+  /// Looks whether another program has copied the file. No other process opens it meanwhile.
+  private borrowing func stamp(_ options: EnvironmentOptions) -> FileStamp.Finding {
+    guard kind == .shared, let header, header.pageSize >= FileStamp.pageByteCountMin else {
+      return FileStamp.Finding()
+    }
+    return FileStamp.check(file.raw, writes: isWritable && !options.isReadOnly)
   }
 
   /// Refuses a file that another copy of this library in this process has open: it holds the byte

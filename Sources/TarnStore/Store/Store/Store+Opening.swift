@@ -70,7 +70,7 @@ extension Store {
       let cause = environment.copyCause.map { ", because \($0.detail)" } ?? ""
       let schema = snapshot.schema.schema
       let classes = schema.classes.map(\.name).joined(separator: ", ")
-      return [
+      return copyNews + [
         (
           .info,
           "\(what) \(path) at version \(snapshot.version.rawValue), schema version "
@@ -83,6 +83,18 @@ extension Store {
         ),
       ]
     }
+  }
+
+  private var copyNews: [(StoreLog.Level, String)] {
+    guard environment.copyFinding.isNews else { return [] }
+    return [
+      (
+        .warning,
+        "\(path) was copied by another program, or moved from another file system. It has the "
+          + "history and the cursors of the original. If both are used, give one of them its own: "
+          + "tarn copy FILE DEST"
+      )
+    ]
   }
 
   var extensionNews: String {
