@@ -91,8 +91,14 @@ import Testing
   @Test func `a backup that fails deletes none, and leaves no part of a new one`() throws {
     for year in 2020..<2023 { try backup("\(year)0101T000000Z") }
     let before = backups
-    // No file may get longer than a block; the signal is ignored, so that writing is an error.
-    let script = "trap '' XFSZ; ulimit -f 1; exec \(ToolProcess.tarn.path) backup a.tarn d --keep 1"
+    let lines = (10..<1_500).map { "{\"id\": \($0), \"name\": \"\(UUID()) \(UUID())\"}\n" }
+    let more = ["import", "a.tarn", "-", "-c", "Crate", "-k", "id", "-f", "jsonl"]
+    let grown = try ToolProcess(folder, more, input: lines.joined()).finish()
+    #expect(grown.status == 0, "\(grown.errors)")
+    // No file may get longer than 48 kB, which is enough for the companions. The signal is ignored,
+    // so that writing is an error.
+    let backup = "\(ToolProcess.tarn.path) backup a.tarn d --keep 1"
+    let script = "trap '' XFSZ; ulimit -f 96; exec \(backup)"
     let failed = try ToolProcess(folder, ["-c", script], program: "/bin/sh").finish()
     #expect(failed.status == 1)
     #expect(failed.errors.contains("tarn: copy"), "\(failed.errors)")

@@ -56,11 +56,11 @@ extension Realm {
     /// more. A version that a worker prepares for an instance counts. Nil for no limit.
     public var maximumNumberOfActiveVersions: UInt?
 
-    /// How many bytes of the file may be kept for readers of older versions: pages that commits have
-    /// freed, and that cannot be used again while any process, this one included, reads a version
-    /// from before. The file grows by as much and does not shrink afterwards. If there are more, a
-    /// write does not begin, and `Realm.Error.invalidInput` names the process that reads the oldest
-    /// version. Nil for no limit; the log has a warning from 64 MiB on.
+    /// How many bytes of the file may be kept for readers of older versions: pages that commits
+    /// have freed, and that cannot be used again while any process, this one included, reads a
+    /// version from before. The file grows by as much and does not shrink afterwards. If there
+    /// are more, a write does not begin, and `Realm.Error.invalidInput` names the process that
+    /// reads the oldest version. Nil for no limit; the log has a warning from 64 MiB on.
     public var maximumBytesOfActiveVersions: Int?
 
     /// How long the file keeps change records without a cursor. Stored in the file when it is

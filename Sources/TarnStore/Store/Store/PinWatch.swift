@@ -46,7 +46,7 @@ extension Store {
       let state = try? pinnedStates().first
     else { return nil }
     return "\(path): \(state.sentence). The pages that commits have freed since, \(byteCount) "
-      + "bytes, cannot be used again before it ends or advances, and the file does not shrink then. "
+      + "bytes, cannot be used again before it ends or advances. The file does not shrink then. "
       + "Readers are listed by 'tarn inspect'"
   }
 
@@ -73,7 +73,9 @@ extension Store {
       let oldest = environment.oldestReaderTransactionID,
       oldest < environment.newestTransactionIDHint
     else { return 0 }
-    let kept = try KeptPages(since: oldest, in: newestSnapshot().transaction)
+    let snapshot = try newestSnapshot()
+    defer { withExtendedLifetime(snapshot) {} }
+    let kept = try KeptPages(since: oldest, in: snapshot.transaction)
     return kept.count(since: oldest) * sizes.pageByteCount
   }
 }
