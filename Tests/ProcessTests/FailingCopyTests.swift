@@ -32,14 +32,14 @@ extension ProcessTests {
       #expect(realm.problem == nil)
     }
 
-    @Test(arguments: [(EIO, "inputOutput"), (ENOSPC, "diskFull")])
+    @Test(arguments: [(EIO, StorageError.Code.inputOutput), (ENOSPC, .diskFull)])
     func `a copy that fails leaves nothing, and the original is whole`(
-      _ number: Int32, _ code: String
+      _ number: Int32, _ code: StorageError.Code
     ) throws {
       let before = file.bytes
       let outcomes = try run("copy", number)
       for outcome in outcomes.dropLast() {
-        #expect(outcome.error == code, "\(outcomes)")
+        #expect(outcome.error == "\(code.rawValue)", "\(outcomes)")
         #expect(outcome.names == "x.realm", "\(outcomes)")
       }
       #expect(outcomes.last?.names == "copy.realm x.realm")
@@ -53,7 +53,8 @@ extension ProcessTests {
       let names = kind == "replace" ? "copy.realm x.realm" : "x.realm"
       for outcome in outcomes.dropLast() {
         // A call to wake others may fail without harm.
-        let codes = kind == "compact" ? ["inputOutput", "fine"] : ["inputOutput"]
+        let failed = "\(StorageError.Code.inputOutput.rawValue)"
+        let codes = kind == "compact" ? [failed, "fine"] : [failed]
         #expect(codes.contains(outcome.error), "\(outcomes)")
         #expect(outcome.names == names, "\(outcomes)")
       }

@@ -7,7 +7,7 @@ import ToolSupport
 /// Copies and compactions of a file during which each write to the disk, each sync and each naming
 /// fails once: the calls of one that succeeds are counted, and then each of them fails in turn.
 ///
-/// One line for each: the number of the call, the kind of the error, and the files in the folder.
+/// One line for each: the number of the call, the error's code, and the files in the folder.
 struct FailingCopy {
   private let path: String
   private let number: Int32
@@ -53,7 +53,7 @@ struct FailingCopy {
       try body()
       return "fine"
     } catch let error as StorageError {
-      return "\(error.code)"
+      return "\(error.code.rawValue)"
     } catch {
       return "\(error)"
     }
