@@ -125,9 +125,9 @@ extension OutputPipe {
     if isGrouped {
       lines = try query.explanation(rows) + ["keep: each commit changes the groups that it touches"]
     } else if window == 0..<(.max) {
-      lines = try ResultModel.query(query).explanation(rows)
+      lines = try ResultModel(.query(query)).explanation(rows)
     } else {
-      lines = try ResultModel.window(WindowModel(.query(query), window)).explanation(rows)
+      lines = try ResultModel(.query(query), window: window).explanation(rows)
     }
     for line in lines { try write(printableLines(line) + "\n") }
   }

@@ -16,7 +16,7 @@ struct WatchedRows: LiveModel {
   func isConcerned(by changes: ChangeSet) -> Bool { true }
 
   func evaluate(_ rows: Rows) throws(StorageError) -> ResultRows {
-    .root(try query.evaluate(rows))
+    ResultRows(try query.evaluate(rows))
   }
 
   enum Step {
@@ -25,16 +25,16 @@ struct WatchedRows: LiveModel {
   }
 
   func advance(_ content: inout ResultRows, over move: LiveMove) throws(StorageError) -> Step {
-    guard case .root(let old) = content else {
+    guard let old = content.root else {
       trap("internal error: rows of another kind than the query's")
     }
     if move.changes.schemaChanged {
       let step = try query.stepOverMigration(from: old, over: move.changes, to: move.rows)
-      content = .root(step.after)
+      content = ResultRows(step.after)
       return .migration(step)
     }
     let made = try query.move(old, over: move.changes, to: move.rows)
-    content = .root(made.after)
+    content = ResultRows(made.after)
     return .move(made)
   }
 
@@ -54,12 +54,6 @@ struct WatchedRows: LiveModel {
         made, over: move.changes, to: move.rows, seen: scope, modifying: KeySet(owners)
       ).map { .rows($0) }
     }
-  }
-
-  func baseline(
-    _ content: ResultRows, _ rows: Rows
-  ) throws(StorageError) -> LiveBaseline {
-    .count(content.count)
   }
 
   // The watch needs the result at once, so it uses no worker.

@@ -24,7 +24,8 @@ import Testing
     let schema = try fixture.rows.schema
     let query = CompiledQuery(everythingIn: LiveFixture.dog, schema)
     return try GroupsModel(
-      .query(query), by: ["breed"], [AggregateTerm(.count), AggregateTerm(.sum, of: "age")],
+      ResultModel(.query(query)), by: ["breed"],
+      [AggregateTerm(.count), AggregateTerm(.sum, of: "age")],
       schema)
   }
 

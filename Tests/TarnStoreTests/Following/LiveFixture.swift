@@ -86,23 +86,26 @@ final class LiveFixture {
     _ model: Model, _ content: inout Model.Content, seen scope: Scope = .standard,
     _ body: (WriteSession) throws -> Void
   ) throws -> String? {
+    try change(model, &content, seen: scope, body).map(Self.text)
+  }
+
+  /// The same before it is put into words.
+  func change<Model: LiveModel>(
+    _ model: Model, _ content: inout Model.Content, seen scope: Scope = .standard,
+    _ body: (WriteSession) throws -> Void
+  ) throws -> LiveChange? {
     let move = try move(body)
     var step = try model.advance(&content, over: move)
     let plan = BoundScope(scope, from: model.elementClasses, move.rows.schema)
-    return try model.change(&step, &content, move, seen: plan).map {
-      Self.text(LiveChange.difference([$0]))
-    }
+    return try model.change(&step, &content, move, seen: plan)
   }
 
   /// Deletions, insertions and modifications, as in "-[0] +[1] ~[2]".
-  private static func text(_ difference: LiveDifference) -> String {
-    switch difference {
-    case .indices(let changes): return text(changes)
-    case .keys(let changes):
-      let lists = changes.lists
-      return "-\(lists.deletions) +\(lists.insertions) ~\(lists.modifications)"
-    case .derived(let all, _, _, _): return text(all)
-    }
+  static func text(_ change: LiveChange) -> String {
+    let difference = change.difference()
+    if difference.keys.isEmpty { return text(difference.indices) }
+    let lists = difference.keys.lists
+    return "-\(lists.deletions) +\(lists.insertions) ~\(lists.modifications)"
   }
 
   private static func text(_ changes: IndexChanges) -> String {

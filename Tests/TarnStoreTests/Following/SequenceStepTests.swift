@@ -128,6 +128,22 @@ import Testing
     #expect(content.count == 3)
   }
 
+  @Test func aValueThatIsRemovedAndAddedInALaterStepHasStayed() throws {
+    let model = try model(members, .set)
+    var content = try model.evaluate(fixture.rows)
+    let removed = try #require(
+      try fixture.change(model, &content) { _ = try $0.remove(.int(2), fromSet: members) })
+    let added = try #require(
+      try fixture.change(model, &content) { session in
+        for number in [2, 4] as [Int64] {
+          _ = try session.insert(.int(number), intoSet: members)
+        }
+      })
+    #expect(LiveFixture.text(removed) == "-[1] +[] ~[]")
+    #expect(LiveFixture.text(added) == "-[] +[1, 3] ~[]")
+    #expect(LiveFixture.text(removed.merging(added)) == "-[] +[3] ~[]")
+  }
+
   @Test func ofAMapTheKeysAreTold() throws {
     let model = try model(labels, .map)
     var content = try model.evaluate(fixture.rows)

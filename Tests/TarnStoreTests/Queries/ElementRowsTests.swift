@@ -37,9 +37,9 @@ import Testing
       new.removeAll { _ in random.chance(20) }
       let replaced = random.below(40)
       let script = rows(new).script(
-        from: rows(old), along: nil, modified: KeySet([ObjectKey(2), ObjectKey(3)])
-      ) { $0.rawValue == replaced }
-      let changes = script.indexChanges()
+        from: rows(old), along: nil, isReplaced: { $0.rawValue == replaced })
+      let modified = rows(new).rows(of: KeySet([ObjectKey(2), ObjectKey(3)]))
+      let changes = script.modifying(modified).indexChanges()
       #expect(replayed(changes, old, new) == new, "seed \(seed)")
       let kept = mostInCommon(old.map { $0 == replaced ? -1 : $0 }, new)
       #expect(old.count - changes.deletions.count == kept, "seed \(seed)")
@@ -55,7 +55,7 @@ import Testing
       var random = SeededRandom(seed: seed)
       let old = (0..<random.below(30)).map { _ in random.below(6) }
       let new = (0..<random.below(30)).map { _ in random.below(6) }
-      let script = rows(new).script(from: rows(old), along: nil, modified: KeySet()) { _ in false }
+      let script = rows(new).script(from: rows(old), along: nil) { _ in false }
       #expect(replayed(script.indexChanges(), old, new) == new, "seed \(seed)")
     }
   }
@@ -64,9 +64,7 @@ import Testing
     var moves = EditScript.Builder(oldCount: 3)
     moves.append(old: 1)
     moves.append(old: 2, isModified: true)
-    let script = rows([8, 7]).script(
-      from: rows([7, 8, 7]), along: moves.finish(), modified: KeySet()
-    ) { _ in false }
+    let script = rows([8, 7]).script(from: rows([7, 8, 7]), along: moves.finish()) { _ in false }
     let changes = script.indexChanges()
     #expect(changes.deletions == [0])
     #expect(changes.insertions == [])

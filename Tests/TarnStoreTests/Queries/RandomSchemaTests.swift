@@ -29,18 +29,17 @@ import Testing
       distinct = source.random.chance(25) ? source.distinctPaths(in: classID) : nil
       let first = source.random.below(6)
       window = source.random.chance(40) ? first..<first + source.random.below(12) : nil
-      var model = try Self.model(classID, predicate, terms, distinct, rows.schema)
-      if let window { model = .window(WindowModel(model, window)) }
-      self.model = model
+      model = ResultModel(
+        try Self.source(classID, predicate, terms, distinct, rows.schema), window: window)
       scope = BoundScope(.standard, from: [classID], rows.schema)
       content = try model.evaluate(rows)
       mirror = content.keys(in: 0..<content.count)
     }
 
-    private static func model(
+    private static func source(
       _ id: ClassID, _ predicate: Predicate, _ terms: [OrderTerm], _ distinct: [Path]?,
       _ schema: SchemaView
-    ) throws -> ResultModel {
+    ) throws -> ResultModel.Source {
       guard let distinct else {
         return .query(try CompiledQuery(predicate, terms, on: id, schema))
       }
@@ -66,8 +65,7 @@ import Testing
 
     mutating func follow(_ move: LiveMove) throws {
       var step = try model.advance(&content, over: move)
-      guard let change = try model.change(&step, &content, move, seen: scope),
-        case .indices(let told) = LiveChange.difference([change])
+      guard let told = try model.change(&step, &content, move, seen: scope)?.difference().indices
       else { return }
       let new = content.keys(in: 0..<content.count)
       for index in told.deletions.reversed() { mirror.remove(at: index) }
@@ -85,9 +83,9 @@ import Testing
     /// The condition as text means the same.
     func checkText(_ source: RandomStore, _ rows: Rows) throws {
       let again = try PredicateParser.parse(predicate.description)
-      let model = try Self.model(classID, again, terms, distinct, rows.schema)
-      let content = try model.evaluate(rows)
-      let whole = try Self.model(classID, predicate, terms, distinct, rows.schema).evaluate(rows)
+      let parsed = try Self.source(classID, again, terms, distinct, rows.schema)
+      let content = try ResultModel(parsed).evaluate(rows)
+      let whole = try ResultModel(model.source).evaluate(rows)
       #expect(
         content.keys(in: 0..<content.count) == whole.keys(in: 0..<whole.count), "parsed: \(text)")
     }

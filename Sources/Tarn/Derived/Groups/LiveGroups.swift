@@ -140,10 +140,10 @@ struct GroupsUpdate {
 
   /// Nil for a difference of other content, and if the groups look the same as before.
   init?(_ difference: LiveDifference) {
-    guard case .derived(let changes, _, let old as GroupTable, let new as GroupTable) = difference,
-      !changes.isEmpty
+    guard let derived = difference.derived, !derived.all.isEmpty,
+      let old = derived.from as? GroupTable, let new = derived.to as? GroupTable
     else { return nil }
-    (self.changes, self.old, self.new) = (changes, old, new)
+    (changes, self.old, self.new) = (derived.all, old, new)
   }
 }
 

@@ -296,10 +296,10 @@ struct SectionsStep<Key: Hashable> {
 
   /// Nil for a difference of other content.
   init?(_ difference: LiveDifference) {
-    guard case .derived(let all, let seen, let from, let to) = difference else { return nil }
-    old = (from as? KeyedRows<Key>)?.table ?? SectionTable()
-    new = (to as? KeyedRows<Key>)?.table ?? SectionTable()
-    (self.all, self.seen) = (all, seen)
+    guard let derived = difference.derived else { return nil }
+    old = (derived.from as? KeyedRows<Key>)?.table ?? SectionTable()
+    new = (derived.to as? KeyedRows<Key>)?.table ?? SectionTable()
+    (all, seen) = (derived.all, difference.indices)
   }
 
   /// The resulting changes of the sections.

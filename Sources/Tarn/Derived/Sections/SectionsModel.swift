@@ -9,6 +9,12 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     var sections: KeyedRows<Key>
 
     var isOwnerGone: Bool { rows.isOwnerGone }
+    var count: Int { rows.count }
+    var baseline: LiveBaseline {
+      var made = rows.baseline
+      made.derived = sections
+      return made
+    }
   }
 
   let results: ResultModel
@@ -60,9 +66,7 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     var rows = try results.advance(&content.rows, over: move)
     let all = try results.change(&rows, &content.rows, move, seen: keyScope)?.withDifference()
     let former = content.sections
-    if let all, case .indices(let moves) = LiveChange.difference([all]) {
-      content.sections = KeyedRows(from: former, moves)
-    }
+    if let all { content.sections = KeyedRows(from: former, all.difference().indices) }
     return Step(rows: rows, all: all, former: former)
   }
 
@@ -82,19 +86,6 @@ struct SectionsModel<Key: Hashable>: LiveModel {
     _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveElements {
     .rows(content.rows)
-  }
-
-  func content(after change: LiveChange) -> Content? {
-    guard case .derived(let all, let seen, _, let to) = change,
-      let rows = (all ?? seen).flatMap(results.content), let sections = to as? KeyedRows<Key>
-    else { return nil }
-    return Content(rows: rows, sections: sections)
-  }
-
-  func baseline(
-    _ content: Content, _ rows: Rows
-  ) throws(StorageError) -> LiveBaseline {
-    .derived(try results.baseline(content.rows, rows), content.sections)
   }
 
   func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {

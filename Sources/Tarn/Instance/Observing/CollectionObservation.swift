@@ -156,15 +156,3 @@ enum News<Update> {
     }
   }
 }
-
-extension LiveDifference {
-  /// The changes by position; nil for maps and derived content.
-  var indices: IndexChanges? {
-    if case .indices(let changes) = self { changes } else { nil }
-  }
-
-  /// The changes of a map; nil for other content.
-  var keys: KeyChanges? {
-    if case .keys(let changes) = self { changes } else { nil }
-  }
-}

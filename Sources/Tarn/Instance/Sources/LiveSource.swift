@@ -203,7 +203,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   package func beginFollowing() throws(StorageError) {
     var content = try published()
-    if !model.canFollow(content) { content = try model.evaluate(Rows(host.shown())) }
+    if !content.hasState { content = try model.evaluate(Rows(host.shown())) }
     state = .followed(content)
     isAwaited = false
     // Changes of an open write belong to no step.
@@ -274,17 +274,23 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   func baseline() -> LiveBaseline {
     trapping { () throws(StorageError) in
-      try model.baseline(try current(), Rows(host.shown(), host.activeWrite?.session))
+      let content = try current()
+      var baseline = content.baseline
+      if let map = model as? SequenceModel {
+        baseline.keys = try map.keys(Rows(host.shown(), host.activeWrite?.session))
+      }
+      return baseline
     }
   }
 
   func elements(
     after change: LiveChange?, in state: PastState, since past: PastState?, seen scope: Scope
   ) -> PastElements {
-    let content = change.map(model.content) ?? followed
+    let (known, content) = (change?.elements, change == nil ? followed : nil)
     let model = model
     return PastElements(of: model.elementClasses, in: state) {
       () throws(StorageError) in
+      if let known { return known }
       let rows = try state.rows()
       if let content { return try model.elements(content, rows) }
       return try model.elements(model.evaluate(rows), rows)
@@ -298,8 +304,8 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   func costOfFirstCall() -> LiveCost {
     switch missing() {
-    case .nothing(let content) where model.canFollow(content): .none
-    case .changes(let content, let missed) where model.canFollow(content):
+    case .nothing(let content) where content.hasState: .none
+    case .changes(let content, let missed) where content.hasState:
       model.cost(ofFollowing: missed, from: content, seen: [])
     case .nothing, .changes, .everything:
       trapping { () throws(StorageError) in try model.cost(ofEvaluating: Rows(host.shown())) }
@@ -343,18 +349,15 @@ extension LiveResult {
   /// The number of rows if it is known without evaluating them: that of a whole class, or of a
   /// window on one.
   func countWithoutRows(_ rows: Rows) -> Int? {
-    guard isUnknown else { return nil }
-    var (whole, window) = (model, 0..<Int.max)
-    if case .window(let part) = model { (whole, window) = (part.whole, part.window) }
-    guard whole.isWholeClass else { return nil }
-    let all = trapping { () throws(StorageError) in try rows.count(of: whole.query.classID) }
-    return window.clamped(to: 0..<all).count
+    guard isUnknown, model.isOfWholeClass else { return nil }
+    let all = trapping { () throws(StorageError) in try rows.count(of: model.query.classID) }
+    return model.window?.clamped(to: 0..<all).count ?? all
   }
 
   /// The first or the last row before the rows have been evaluated, if an index has it:
   /// `.some(nil)` without rows, nil if they have to be evaluated.
   func endWithoutRows(isLast: Bool, _ rows: Rows) -> ObjectKey?? {
-    guard case .query(let query) = model, isUnknown else { return nil }
+    guard model.window == nil, case .query(let query) = model.source, isUnknown else { return nil }
     return trapping { () throws(StorageError) in try query.end(isLast: isLast, rows) }
   }
 }

@@ -55,19 +55,16 @@ package final class ScopedLog {
     after seen: Int, upTo last: Int, from baseline: LiveBaseline?
   ) -> LiveDifference {
     let range = log.range(after: seen, upTo: last)
-    guard let first = range.first, let end = range.last else { return .indices(IndexChanges()) }
-    if case .keys(let old)? = baseline {
-      guard case .keys(let new) = source.baseline() else {
-        return .keys(KeyChanges(from: old, to: []))
-      }
-      return .keys(KeyChanges(from: old, to: new))
+    guard let first = range.first, let end = range.last else { return LiveDifference() }
+    if let old = baseline?.keys {
+      return LiveDifference(keys: KeyChanges(from: old, to: source.baseline().keys ?? []))
     }
-    if baseline != nil { return LiveChange.difference(log[range], from: baseline) }
+    if let baseline { return log.merged(in: range).difference(from: baseline) }
     let (from, to) = (log.numbers[first], log.numbers[end])
     if let known = lastDifference, known.first == from, known.last == to {
       return known.difference
     }
-    let made = LiveChange.difference(log[range])
+    let made = log.merged(in: range).difference()
     lastDifference = (from, to, made)
     return made
   }

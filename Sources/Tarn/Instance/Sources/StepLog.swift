@@ -39,7 +39,12 @@ struct StepLog {
     self = merged
   }
 
-  subscript(_ range: Range<Int>) -> ArraySlice<LiveChange> { changes[range] }
+  /// The changes of some steps as one.
+  ///
+  /// - Parameter range: their indices, at least one.
+  func merged(in range: Range<Int>) -> LiveChange {
+    changes[range].dropFirst().reduce(changes[range.lowerBound]) { $0.merging($1) }
+  }
 
   /// Drops the steps up to `last`.
   ///

@@ -121,9 +121,7 @@ struct ObservedPositions<Collection, Element> {
     _ChangeOrigin(core: core, source: source, isDynamic: isDynamic) {
       [unowned core, isDynamic, collection, element] news, elements in
       news.map { difference in
-        difference.indices.map {
-          CollectionDelta($0, elements(), on: core, isDynamic: isDynamic, element)
-        }
+        CollectionDelta(difference.indices, elements(), on: core, isDynamic: isDynamic, element)
       }.map { ObservedChange($0, collection()) }
     }
   }

@@ -80,7 +80,7 @@ extension Map: _ScopedCollection {
       core: managed.instance, source: managed.source, isDynamic: managed.property.isDynamic,
       readsTarget: readsTarget
     ) { news, elements in
-      news.map { $0.keys.map { update($0, elements, managed) } }
+      news.map { update($0.keys, elements, managed) }
         .map { change($0) { self.revived(managed) } }
     }
   }

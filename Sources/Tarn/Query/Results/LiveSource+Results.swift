@@ -30,13 +30,10 @@ extension RealmCore {
   }
 
   func liveModel(of spec: QuerySpec) -> ResultModel {
-    if let window = spec.window {
-      return .window(WindowModel(liveModel(ofWhole: spec), window))
-    }
-    return liveModel(ofWhole: spec)
+    ResultModel(source(of: spec), window: spec.window)
   }
 
-  private func liveModel(ofWhole spec: QuerySpec) -> ResultModel {
+  private func source(of spec: QuerySpec) -> ResultModel.Source {
     if let values = spec.values, case .sequence(let place)? = spec.origin {
       return .values(
         ValuesModel(
@@ -64,7 +61,7 @@ extension RealmCore {
     let session = writing("delete objects")
     results.check()
     let id = results.model.query.classID
-    if results.model.isWholeClass {
+    if results.model.isOfWholeClass, results.model.window == nil {
       return clearing([id]) { trapping { () throws(StorageError) in try session.clear(id) } }
     }
     let keys = results.rows().objects

@@ -323,7 +323,9 @@ extension Results: PropertyAggregating {
     }
     let source = core.rows()
     return trapping { () throws(StorageError) in
-      if case .query = model { return try groups.values(of: nil, source)[0] }
+      if model.window == nil, case .query = model.source {
+        return try groups.values(of: nil, source)[0]
+      }
       let rows = rows()
       return try groups.values(of: rows.keys(in: 0..<rows.count), source)[0]
     }

@@ -6,6 +6,8 @@ package struct BacklinksModel: LiveModel {
   package struct Content: LiveContent {
     package internal(set) var isOwnerGone: Bool
     package internal(set) var keys: [ObjectKey]
+
+    package var count: Int { keys.count }
   }
 
   private let target: ObjectRef
@@ -42,13 +44,7 @@ package struct BacklinksModel: LiveModel {
   package func elements(
     _ content: Content, _ rows: Rows
   ) throws(StorageError) -> LiveElements {
-    .keys(content.keys)
-  }
-
-  package func baseline(
-    _ content: Content, _ rows: Rows
-  ) throws(StorageError) -> LiveBaseline {
-    .count(content.keys.count)
+    .rows(ResultRows(.keys(content.keys)))
   }
 
   package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost { .none }
@@ -66,7 +62,7 @@ package struct BacklinksModel: LiveModel {
   package func advance(
     _ content: inout Content, over move: LiveMove
   ) throws(StorageError) -> EditScript {
-    if isOwnerDeleted(by: move.changes) {
+    if move.changes.deletes(target) {
       let count = content.keys.count
       content = Content(isOwnerGone: true, keys: [])
       return EditScript.replacingAll(oldCount: count, newCount: 0)

@@ -192,14 +192,11 @@ final class ChangePathReader {
     var content = try model.evaluate(move.rows)
     var step = try step(of: place, kind)
     let made = try model.change(&step, &content, move, seen: nothing)
-    let difference = made.map { LiveChange.difference([$0]) }
-    switch (kind, difference) {
-    case (.map, .keys(let keys)?): return .map(keys)
-    case (.map, _): return .map(KeyChanges())
-    case (.set, .indices(let changes)?): return .set(changes)
-    case (.set, _): return .set(IndexChanges())
-    case (_, .indices(let changes)?): return .list(changes)
-    default: return .list(IndexChanges())
+    let difference = made?.difference() ?? LiveDifference()
+    return switch kind {
+    case .map: .map(difference.keys)
+    case .set: .set(difference.indices)
+    case .none, .list: .list(difference.indices)
     }
   }
 

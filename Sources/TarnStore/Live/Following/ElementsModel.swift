@@ -21,15 +21,13 @@ package enum ElementsOrigin: Hashable, Sendable {
 ///
 /// The first evaluation reads all elements. The first step of observed rows converts them to a form
 /// in which later steps cost time only for their changes. Without the owner there are no rows.
-package struct ElementsModel: LiveModel {
-  package struct Content: LiveContent {
-    package internal(set) var isOwnerGone = false
-    package internal(set) var rows = ElementRows()
+package struct ElementsModel: Sendable {
+  struct Content: Sendable {
+    var isOwnerGone = false
+    var rows = ElementRows()
     /// The elements of the collection, nil for those that are not objects; empty for a class, and
     /// if the rows know them.
     var elements: [ObjectKey?] = []
-
-    package init() {}
 
     var elementCount: Int { rows.kept?.elements?.count ?? elements.count }
 
@@ -42,26 +40,22 @@ package struct ElementsModel: LiveModel {
     }
   }
 
-  package let query: CompiledQuery
-  package let origin: ElementsOrigin
+  let query: CompiledQuery
+  let origin: ElementsOrigin
 
   package init(_ query: CompiledQuery, _ origin: ElementsOrigin) {
     self.query = query
     self.origin = origin
   }
 
-  package var owner: ObjectRef? { origin.owner }
-  package var concerningClasses: Set<ClassID> { query.concerningClasses }
-  package var elementClasses: Set<ClassID> { [query.classID] }
-
-  package func isConcerned(by changes: ChangeSet) -> Bool {
-    changes.schemaChanged || owner.map { changes.contains($0.classID) } == true
+  func isConcerned(by changes: ChangeSet) -> Bool {
+    changes.schemaChanged || origin.owner.map { changes.contains($0.classID) } == true
       || query.concerningClasses.contains(where: changes.contains)
   }
 
   // MARK: - Evaluating
 
-  package func evaluate(_ rows: Rows) throws(StorageError) -> Content {
+  func evaluate(_ rows: Rows) throws(StorageError) -> Content {
     var content = Content()
     if case .objects = origin {
       content.rows = try query.evaluateStages(rows)
@@ -93,21 +87,9 @@ package struct ElementsModel: LiveModel {
     }
   }
 
-  package func elements(
-    _ content: Content, _ rows: Rows
-  ) throws(StorageError) -> LiveElements {
-    .rows(.elements(content))
-  }
-
-  package func baseline(
-    _ content: Content, _ rows: Rows
-  ) throws(StorageError) -> LiveBaseline {
-    .count(content.rows.count)
-  }
-
   // MARK: - Costs
 
-  package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {
+  func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {
     switch origin {
     case .objects: LiveCost(scanned: try rows.count(of: query.classID))
     case .sequence(let place): .readingElements(try rows.elementCount(of: place))
@@ -116,7 +98,7 @@ package struct ElementsModel: LiveModel {
     }
   }
 
-  package func cost(
+  func cost(
     ofFollowing changes: ChangeSet, from content: Content, seen scopes: [BoundScope]
   ) -> LiveCost {
     if content.isOwnerGone { return .none }
@@ -142,86 +124,57 @@ package struct ElementsModel: LiveModel {
 
   // MARK: - Steps
 
-  package struct Step {
-    fileprivate let old: ElementRows
-    /// How rows may have moved; nil if all are replaced.
-    fileprivate let moves: Moves?
-    /// The change for observers that see no row modified, once it was computed.
-    fileprivate var unmodified: LiveChange??
-  }
-
-  /// How rows may have moved.
-  fileprivate enum Moves {
-    /// The rows did not move.
-    case none
-    /// The rows move like the elements; nil without a script for these.
-    case along(EditScript?)
-    /// The script of the rows is known.
-    case known(EditScript)
-  }
-
-  package func advance(
+  /// Applies a move to the rows.
+  ///
+  /// - Returns: how they moved or were set, without changes behind them.
+  func advance(
     _ content: inout Content, over move: LiveMove
-  ) throws(StorageError) -> Step {
-    let old = content.rows
-    return Step(old: old, moves: try moveRows(&content, move))
-  }
-
-  package func isQuiet(_ step: Step) -> Bool {
-    if case .some(.none) = step.moves { true } else { false }
-  }
-
-  package func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen scope: BoundScope
-  ) throws(StorageError) -> LiveChange? {
-    let (old, new) = (step.old, content.rows)
-    guard let moves = step.moves else {
-      return .news(.replacingAll(oldCount: old.count, newCount: new.count))
-    }
-    let observed = ObservedObjects(count: new.count) { [query.classID: KeySet(new.keys)] }
-    let concerned = try scope.concerned(by: move.changes, move.rows, among: observed)
-    let modified = concerned[query.classID] ?? KeySet()
-    if modified.isEmpty, let known = step.unmodified { return known }
-    let changed = move.changes[query.classID]
-    let script =
-      switch moves {
-      case .none: EditScript.identity(count: new.count).modifying(try content.rows(of: modified))
-      case .along(let script):
-        new.script(from: old, along: script, modified: modified) { changed?.isReplaced($0) == true }
-      case .known(let script): script.modifying(try content.rows(of: modified))
-      }
-    let change = LiveChange.news(script)
-    if modified.isEmpty { step.unmodified = .some(change) }
-    return change
-  }
-
-  /// Applies the step to the rows. The result is nil if all rows are replaced.
-  private func moveRows(
-    _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> Moves? {
-    let changes = move.changes
-    guard !isOwnerDeleted(by: changes) else {
+  ) throws(StorageError) -> EditScript {
+    let (changes, old) = (move.changes, content.rows)
+    if changes.deletes(origin.owner) {
       content = Content()
       content.isOwnerGone = true
-      return nil
+      return .replacingAll(oldCount: old.count, newCount: 0)
     }
     let edit = changes.schemaChanged ? .unknown : try edit(content, move)
     if case .none = edit {
       keep(&content)
       let isClass = origin == .objects
       let mayMove = isClass ? query.mayRearrange(changes) : query.mayReorder(changes)
-      if !mayMove { return Moves.none }
+      if !mayMove { return .identity(count: old.count) }
     }
-    if let script = try moveKept(&content, edit, move) { return .known(script) }
+    if let script = try moveKept(&content, edit, move) { return script }
     content = try evaluate(move.rows)
-    if content.isOwnerGone || changes.schemaChanged { return nil }
+    if content.isOwnerGone || changes.schemaChanged {
+      return .replacingAll(oldCount: old.count, newCount: content.rows.count)
+    }
     let count = content.elementCount
     try group(&content, move.rows)
-    return switch edit {
-    case .none where origin != .objects: .along(.identity(count: count))
-    case .script(let script): .along(script)
-    default: .along(nil)
-    }
+    let moves: EditScript? =
+      switch edit {
+      case .none where origin != .objects: .identity(count: count)
+      case .script(let script): script
+      default: nil
+      }
+    return content.rows.script(from: old, along: moves, isReplaced: replacements(in: changes))
+  }
+
+  /// The positions of rows whose data a move changed.
+  func modifiedRows(
+    _ content: Content, _ changes: ChangeSet, _ rows: Rows, _ scope: BoundScope
+  ) throws(StorageError) -> KeySet {
+    let shown = content.rows
+    // A migration replaces all rows.
+    if shown.count == 0 || changes.schemaChanged { return KeySet() }
+    let observed = ObservedObjects(count: shown.count) { [query.classID: KeySet(shown.keys)] }
+    let concerned = try scope.concerned(by: changes, rows, among: observed)
+    guard let modified = concerned[query.classID], !modified.isEmpty else { return KeySet() }
+    return try content.rows(of: modified)
+  }
+
+  private func replacements(in changes: ChangeSet) -> (ObjectKey) -> Bool {
+    let own = changes[query.classID]
+    return { own?.isReplaced($0) == true }
   }
 
   /// Brings rows into the form that steps update.
@@ -252,7 +205,7 @@ package struct ElementsModel: LiveModel {
     if own?.isCleared == true { return nil }
     keep(&content)
     let old = content.rows.kept!
-    let isReplaced = { (key: ObjectKey) in own?.isReplaced(key) == true }
+    let isReplaced = replacements(in: changes)
     let concerned = try query.touchedRows(changes, move.rows, among: old.root).candidates
     guard ElementIndex.isFew(concerned.count, among: old.elementCount) else { return nil }
     var elements = old.elements
@@ -289,7 +242,7 @@ package struct ElementsModel: LiveModel {
   }
 
   private func edit(_ content: Content, _ move: LiveMove) throws(StorageError) -> Edit {
-    let own = owner.flatMap { move.changes[$0.classID] }
+    let own = origin.owner.flatMap { move.changes[$0.classID] }
     switch origin {
     case .objects: return .none
     case .sequence(let place):
@@ -304,16 +257,14 @@ package struct ElementsModel: LiveModel {
   }
 
   /// The change of rows over `changes` that were not followed.
-  func difference(
-    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: Rows,
+  func script(
+    from old: Content, to new: Content, over changes: ChangeSet, _ rows: Rows,
     seen scope: BoundScope
-  ) throws(StorageError) -> IndexChanges {
+  ) throws(StorageError) -> EditScript {
     let keys = Set(old.rows.keys + new.rows.keys)
     let observed = ObservedObjects(count: keys.count) { [query.classID: KeySet(keys)] }
     let modified = try scope.concerned(by: changes, rows, among: observed)[query.classID]
-    let own = changes[query.classID]
-    return new.rows.script(from: old.rows, along: nil, modified: modified ?? KeySet()) {
-      own?.isReplaced($0) == true
-    }.indexChanges()
+    return new.rows.script(from: old.rows, along: nil, isReplaced: replacements(in: changes))
+      .modifying(new.rows.rows(of: modified ?? KeySet()))
   }
 }

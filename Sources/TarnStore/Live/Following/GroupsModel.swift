@@ -14,6 +14,8 @@ package struct GroupsModel: LiveModel {
     fileprivate var cost = LiveCost.none
 
     package var isOwnerGone: Bool { rows?.isOwnerGone == true }
+    package var count: Int { table.count }
+    package var baseline: LiveBaseline { LiveBaseline(count: count, derived: table) }
   }
 
   private let groups: GroupQuery
@@ -31,7 +33,7 @@ package struct GroupsModel: LiveModel {
   ) throws(PredicateError) {
     let groups = try GroupQuery(results.query, by: path, terms, schema.schema)
     self.groups = groups
-    if case .query = results {
+    if results.window == nil, case .query = results.source {
       (self.results, read) = (nil, nil)
       return
     }
@@ -101,12 +103,6 @@ package struct GroupsModel: LiveModel {
     .positions(content.table.count)
   }
 
-  package func baseline(
-    _ content: Content, _ rows: Rows
-  ) throws(StorageError) -> LiveBaseline {
-    .derived(.count(content.table.count), content.table)
-  }
-
   // MARK: - Steps
 
   package func advance(
@@ -130,7 +126,7 @@ package struct GroupsModel: LiveModel {
     var made = try results.advance(&rows, over: move)
     let change = try results.change(&made, &rows, move, seen: read)
     content.rows = rows
-    guard let change, case .indices(let moves) = LiveChange.difference([change]) else {
+    guard let moves = change?.difference().indices else {
       return GroupsStep(before: before, after: before, touched: [])
     }
     if moves.count > max(1000, rows.count / 4) {
@@ -153,7 +149,9 @@ package struct GroupsModel: LiveModel {
   // MARK: - Costs
 
   package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {
-    guard let results else { return try ResultModel.query(groups.query).cost(ofEvaluating: rows) }
+    guard let results else {
+      return try ResultModel(.query(groups.query)).cost(ofEvaluating: rows)
+    }
     return try results.cost(ofEvaluating: rows)
   }
 
@@ -187,15 +185,18 @@ package struct GroupsStep: Sendable {
     return GroupsStep(before: before, after: later.after, touched: all)
   }
 
+  /// The same step for an observer that saw other groups before it.
+  func beginning(with seen: GroupTable?) -> GroupsStep {
+    seen.map { GroupsStep(before: $0, after: after, touched: nil) } ?? self
+  }
+
   func difference() -> IndexChanges { before.difference(to: after, touched: touched) }
 
   /// The change of a window on the groups, as positions in it.
   package func difference(of window: Range<Int>) -> IndexChanges {
-    let (old, new) = (before.count, after.count)
     // Groups never move.
-    return EditScript(difference(), oldCount: old, newCount: new) { _ in false }
-      .clipped(from: window.clamped(to: 0..<old), to: window.clamped(to: 0..<new))
-      .indexChanges(withMoves: false)
+    EditScript(difference(), oldCount: before.count, newCount: after.count) { _ in false }
+      .clipped(to: window).indexChanges(withMoves: false)
   }
 }
 

@@ -2,22 +2,20 @@
 package enum LiveChange: Sendable {
   /// The rows of a query over a class: the roots before and after.
   case rows(ResultStep)
-  /// Positional changes: of lists, backlinks, and rows found by reading elements.
-  case positions(EditScript)
-  case members(SetStep)
+  /// Positional changes: of lists, sets, backlinks, and rows found by reading elements.
+  case script(ScriptStep)
   /// Changes of maps.
   case keys(KeyChanges)
+  /// Changes of groups.
+  case groups(GroupsStep)
   /// Changes of values that the program derives from rows: how the rows changed, how observers with
   /// key paths see it, and the derived values before and after.
   indirect case derived(
     all: LiveChange?, seen: LiveChange?, from: any DerivedState, to: any DerivedState)
 
-  /// Changes of groups.
-  case groups(GroupsStep)
-
   /// A script, unless it changes nothing.
   static func news(_ script: EditScript) -> LiveChange? {
-    script.isIdentity ? nil : .positions(script)
+    script.isIdentity ? nil : .script(ScriptStep(script))
   }
 
   /// Keeps only the change of rows: releasing that runs no code of the program.
@@ -35,8 +33,7 @@ package enum LiveChange: Sendable {
   package func merging(_ later: LiveChange) -> LiveChange {
     switch (self, later) {
     case (.rows(let a), .rows(let b)): return .rows(a.merging(b))
-    case (.positions(let a), .positions(let b)): return .positions(a.composing(b))
-    case (.members(let a), .members(let b)): return .members(a.merging(b))
+    case (.script(let a), .script(let b)): return .script(a.merging(b))
     case (.keys(var a), .keys(let b)):
       a.append(b)
       return .keys(a)
@@ -48,9 +45,40 @@ package enum LiveChange: Sendable {
     }
   }
 
+  /// The elements after the step, if it has them.
+  package var elements: LiveElements? {
+    switch self {
+    case .rows(let step): .rows(ResultRows(step.after))
+    case .derived(let all, let seen, _, _): (all ?? seen)?.elements
+    case .script, .keys, .groups: nil
+    }
+  }
+
   /// The approximate memory that it holds, in changed rows.
   package var weight: Int {
     if case .rows(let step) = self { step.weight } else { 1 }
+  }
+
+  /// The change for an observer.
+  ///
+  /// - Parameter baseline: the content that the observer saw instead of the state before the step.
+  package func difference(from baseline: LiveBaseline? = nil) -> LiveDifference {
+    var made = LiveDifference()
+    switch self {
+    case .rows(let step):
+      made.indices = baseline?.root.map { step.difference(from: $0) } ?? step.difference()
+    case .script(let step): made.indices = step.difference(from: baseline)
+    case .keys(let keys): made.keys = keys
+    case .groups(let step):
+      let whole = step.beginning(with: baseline?.derived as? GroupTable)
+      made.indices = whole.difference()
+      made.derived = (made.indices, whole.before, whole.after)
+    case .derived(let all, let seen, let from, let to):
+      made.indices = seen?.difference(from: baseline).indices ?? IndexChanges()
+      let indices = all?.difference(from: baseline).indices ?? IndexChanges()
+      made.derived = (indices, baseline?.derived ?? from, to)
+    }
+    return made
   }
 }
 
@@ -66,115 +94,39 @@ extension LiveChange? {
 package protocol DerivedState: AnyObject, Sendable {}
 
 /// The change that an observer receives.
-package enum LiveDifference: Sendable {
-  case indices(IndexChanges)
-  case keys(KeyChanges)
-  /// How rows changed, how the observer sees it, and the derived values before and after.
-  case derived(
-    all: IndexChanges, seen: IndexChanges, from: any DerivedState, to: any DerivedState)
+package struct LiveDifference: Sendable {
+  /// By position; empty for maps.
+  package fileprivate(set) var indices = IndexChanges()
+  /// Of maps.
+  package fileprivate(set) var keys = KeyChanges()
+  /// For values that are derived from rows: how the rows changed, whether or not the observer sees
+  /// it, and the values before and after.
+  package fileprivate(set) var derived:
+    (all: IndexChanges, from: any DerivedState, to: any DerivedState)?
 
-  /// Its positional changes.
-  fileprivate var positions: IndexChanges {
-    if case .indices(let changes) = self { changes } else { IndexChanges() }
-  }
+  package init(keys: KeyChanges = KeyChanges()) { self.keys = keys }
 
   package var isEmpty: Bool {
-    switch self {
-    case .indices(let changes): changes.isEmpty
-    case .keys(let changes): changes.isEmpty
-    case .derived(let all, let seen, _, _): all.isEmpty && seen.isEmpty
-    }
+    indices.isEmpty && keys.isEmpty && derived?.all.isEmpty != false
   }
 }
 
-/// The content of a first call inside a write, which no step begins from.
-package enum LiveBaseline: Sendable {
-  case rows(OrderedRoot)
-  case count(Int)
-  case keys([String])
-  /// The values derived from such rows.
-  indirect case derived(LiveBaseline, any DerivedState)
-}
+/// The content of an observer's first call inside a write, as far as the next change depends on it:
+/// no step begins from there.
+package struct LiveBaseline: Sendable {
+  /// The number of elements.
+  let count: Int
+  /// The rows, if the difference to them is determined exactly.
+  let root: OrderedRoot?
+  /// The values derived from the rows.
+  package var derived: (any DerivedState)?
+  /// The keys of a map.
+  package var keys: [String]?
 
-extension LiveChange {
-  /// Computes a difference from steps.
-  ///
-  /// - Parameters:
-  /// - changes: of one source, in the order of the steps.
-  /// - baseline: the content that the observer saw instead of the state before the first step.
-  package static func difference(
-    _ changes: ArraySlice<LiveChange>, from baseline: LiveBaseline? = nil
-  ) -> LiveDifference {
-    switch changes.first {
-    case nil: .indices(IndexChanges())
-    case .rows(let first): .indices(rows(first, changes, baseline))
-    case .positions(let first):
-      .indices(positions(first, changes, baseline).indexChanges(withMoves: true))
-    case .members(let first): .indices(members(first, changes, baseline))
-    case .keys: .keys(keys(changes))
-    case .groups(let first): groups(first, changes, baseline)
-    case .derived(_, _, let before, _): derived(before, changes, baseline)
-    }
-  }
-
-  private static func groups(
-    _ first: GroupsStep, _ changes: ArraySlice<LiveChange>, _ baseline: LiveBaseline?
-  ) -> LiveDifference {
-    var whole = first
-    for case .groups(let step) in changes.dropFirst() { whole = whole.merging(step) }
-    if case .derived(_, let seen)? = baseline, let seen = seen as? GroupTable {
-      whole = GroupsStep(before: seen, after: whole.after, touched: nil)
-    }
-    let difference = whole.difference()
-    return .derived(all: difference, seen: difference, from: whole.before, to: whole.after)
-  }
-
-  private static func derived(
-    _ before: any DerivedState, _ changes: ArraySlice<LiveChange>, _ baseline: LiveBaseline?
-  ) -> LiveDifference {
-    var (from, to, seen) = (before, before, LiveBaseline?.none)
-    if case .derived(let rows, let made)? = baseline { (seen, from) = (rows, made) }
-    if case .derived(_, _, _, let last)? = changes.last { to = last }
-    var (all, some): ([LiveChange], [LiveChange]) = ([], [])
-    for case .derived(let step, let part, _, _) in changes {
-      if let step { all.append(step) }
-      if let part { some.append(part) }
-    }
-    return .derived(
-      all: difference(all[...], from: seen).positions,
-      seen: difference(some[...], from: seen).positions, from: from, to: to)
-  }
-
-  private static func rows(
-    _ first: ResultStep, _ changes: ArraySlice<LiveChange>, _ baseline: LiveBaseline?
-  ) -> IndexChanges {
-    var all = first
-    for case .rows(let step) in changes.dropFirst() { all = all.merging(step) }
-    guard case .rows(let root)? = baseline else { return all.difference() }
-    return all.difference(from: root)
-  }
-
-  private static func positions(
-    _ first: EditScript, _ changes: ArraySlice<LiveChange>, _ baseline: LiveBaseline?
-  ) -> EditScript {
-    var script = first
-    for case .positions(let step) in changes.dropFirst() { script = script.composing(step) }
-    guard case .count(let count)? = baseline else { return script }
-    return .replacingAll(oldCount: count, newCount: script.newCount)
-  }
-
-  private static func members(
-    _ first: SetStep, _ changes: ArraySlice<LiveChange>, _ baseline: LiveBaseline?
-  ) -> IndexChanges {
-    var steps = [first]
-    for case .members(let step) in changes.dropFirst() { steps.append(step) }
-    return SetStep.difference(steps, from: baseline)
-  }
-
-  private static func keys(_ changes: ArraySlice<LiveChange>) -> KeyChanges {
-    var merged = KeyChanges()
-    for case .keys(let step) in changes { merged.append(step) }
-    return merged
+  init(count: Int, root: OrderedRoot? = nil, derived: (any DerivedState)? = nil) {
+    self.count = count
+    self.root = root
+    self.derived = derived
   }
 }
 

@@ -32,8 +32,6 @@ package protocol LiveModel: Sendable {
 
   /// The same for content without observers, which may need less.
   func evaluateForReading(_ rows: Rows) throws(StorageError) -> Content
-  /// True if a step can begin from the content; otherwise it must first be evaluated in full.
-  func canFollow(_ content: Content) -> Bool
 
   /// Updates content over changes that are not reported.
   func follow(
@@ -58,12 +56,6 @@ package protocol LiveModel: Sendable {
 
   /// The elements of content, read in `rows`.
   func elements(_ content: Content, _ rows: Rows) throws(StorageError) -> LiveElements
-
-  /// The content after a change, if the change contains it; otherwise nil.
-  func content(after change: LiveChange) -> Content?
-
-  /// The content of an observer's first call inside a write.
-  func baseline(_ content: Content, _ rows: Rows) throws(StorageError) -> LiveBaseline
 
   /// The approximate cost of `evaluate`.
   func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost
@@ -95,6 +87,17 @@ package struct LiveCost: Sendable {
 package protocol LiveContent: Sendable {
   /// The object that the source belongs to is deleted. The content never changes again.
   var isOwnerGone: Bool { get }
+  /// The number of elements.
+  var count: Int { get }
+  /// True if a step can begin from it; otherwise it must first be evaluated in full.
+  var hasState: Bool { get }
+  /// The parts of it that an observer remembers if its first call is inside a write.
+  var baseline: LiveBaseline { get }
+}
+
+extension LiveContent {
+  package var hasState: Bool { true }
+  package var baseline: LiveBaseline { LiveBaseline(count: count) }
 }
 
 extension LiveModel {
@@ -103,13 +106,9 @@ extension LiveModel {
   package var readsPastState: Bool { false }
   package var needsOwner: Bool { false }
 
-  package func content(after change: LiveChange) -> Content? { nil }
-
   package func evaluateForReading(_ rows: Rows) throws(StorageError) -> Content {
     try evaluate(rows)
   }
-
-  package func canFollow(_ content: Content) -> Bool { true }
 
   package func follow(
     _ content: inout Content, over changes: ChangeSet, to rows: Rows
@@ -121,11 +120,13 @@ extension LiveModel {
   package func hasStep(over changes: ChangeSet, seen scopes: [BoundScope]) -> Bool {
     isConcerned(by: changes) || scopes.contains { $0.mayBeConcerned(by: changes) }
   }
+}
 
-  /// True if `changes` deleted the source's owner.
-  func isOwnerDeleted(by changes: ChangeSet) -> Bool {
-    guard let owner, let own = changes[owner.classID] else { return false }
-    return own.isCleared || own.deleted.contains(owner.key)
+extension ChangeSet {
+  /// True if they deleted the object.
+  func deletes(_ object: ObjectRef?) -> Bool {
+    guard let object, let own = self[object.classID] else { return false }
+    return own.isCleared || own.deleted.contains(object.key)
   }
 }
 
@@ -153,8 +154,6 @@ package struct LiveMove {
 /// The elements of a source at a version.
 package enum LiveElements {
   case rows(ResultRows)
-  /// Objects of one class.
-  case keys([ObjectKey])
   /// Nil for a collection whose object is deleted.
   case sequence(StoredSequence?)
   /// That many elements, identified by their positions.
@@ -165,7 +164,6 @@ package enum LiveElements {
   package var count: Int {
     switch self {
     case .rows(let rows): rows.count
-    case .keys(let keys): keys.count
     case .sequence(let sequence): sequence?.count ?? 0
     case .positions(let count): count
     case .part(_, let count, _): count
@@ -176,7 +174,6 @@ package enum LiveElements {
   package func value(at position: Int) throws(StorageError) -> Value {
     switch self {
     case .rows(let rows): return rows.value(at: position) ?? .link(rows.key(at: position))
-    case .keys(let keys): return .link(keys[position])
     case .sequence(let sequence):
       guard let sequence else { trap("internal error: an element of a deleted collection") }
       return try sequence.value(at: position)

@@ -1,154 +1,151 @@
-/// The content of results: rows of a class, elements of a collection, which may be values, or a
-/// window on either.
-package enum ResultModel: LiveModel {
-  case query(CompiledQuery)
-  case elements(ElementsModel)
-  case values(ValuesModel)
-  indirect case window(WindowModel)
+/// Results: rows of a class, or elements of a collection, which may be values; all of them, or a
+/// range by position.
+///
+/// For observers of a range all rows are kept in order, as without it: any row may replace one that
+/// leaves the range. Changes are clipped to it. Without observers, reading the first rows of an
+/// order does not produce the others.
+package struct ResultModel: LiveModel {
+  package enum Source: Sendable {
+    case query(CompiledQuery)
+    case elements(ElementsModel)
+    case values(ValuesModel)
+  }
+
+  package let source: Source
+  /// The positions shown among all rows, as far as there are rows; nil for all.
+  package let window: Range<Int>?
+
+  package init(_ source: Source, window: Range<Int>? = nil) {
+    self.source = source
+    self.window = window
+  }
 
   package var owner: ObjectRef? {
-    switch self {
+    switch source {
     case .query: nil
-    case .elements(let model): model.owner
+    case .elements(let model): model.origin.owner
     case .values(let model): model.owner
-    case .window(let model): model.owner
     }
   }
 
   package var concerningClasses: Set<ClassID> {
-    switch self {
+    switch source {
     case .query(let query): query.concerningClasses
-    case .elements(let model): model.concerningClasses
-    case .values(let model): model.concerningClasses
-    case .window(let model): model.concerningClasses
+    case .elements(let model): model.query.concerningClasses
+    case .values: []
     }
   }
 
   package var elementClasses: Set<ClassID> {
-    switch self {
+    switch source {
     case .query(let query): [query.classID]
-    case .elements(let model): model.elementClasses
+    case .elements(let model): [model.query.classID]
     case .values(let model): model.elementClasses
-    case .window(let model): model.elementClasses
     }
   }
 
-  package var followsIncrementally: Bool {
-    switch self {
-    case .query: true
-    case .elements, .values: false
-    case .window(let model): model.followsIncrementally
-    }
-  }
+  package var followsIncrementally: Bool { if case .query = source { true } else { false } }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {
-    switch self {
+    switch source {
     case .query(let query): query.isConcerned(by: changes)
     case .elements(let model): model.isConcerned(by: changes)
     case .values(let model): model.isConcerned(by: changes)
-    case .window(let model): model.isConcerned(by: changes)
     }
   }
 
   // MARK: - Content
 
   package func evaluate(_ rows: Rows) throws(StorageError) -> ResultRows {
-    switch self {
-    case .query(let query): .root(try query.evaluate(rows))
-    case .elements(let model): .elements(try model.evaluate(rows))
-    case .values(let model): .values(try model.evaluate(rows))
-    case .window(let model): .window(try model.evaluate(rows))
+    switch source {
+    case .query(let query): ResultRows(.root(try query.evaluate(rows)), window)
+    case .elements(let model): ResultRows(.elements(try model.evaluate(rows)), window)
+    case .values(let model): ResultRows(.values(try model.evaluate(rows)), window)
     }
   }
 
   package func evaluateForReading(_ rows: Rows) throws(StorageError) -> ResultRows {
-    guard case .window(let model) = self else { return try evaluate(rows) }
-    return .window(try model.evaluateForReading(rows))
+    guard let (query, window) = firstRows, let first = try query.first(window.upperBound, rows)
+    else { return try evaluate(rows) }
+    return ResultRows(.keys(Array(first.dropFirst(window.lowerBound))))
   }
 
-  package func canFollow(_ content: ResultRows) -> Bool {
-    if case .window(let window) = content { window.isOfWhole } else { true }
+  /// Windows that end farther from the start are taken from all rows.
+  private static let endMax = 1024
+
+  /// The query whose first rows alone are read, and the window; nil if all rows are read.
+  private var firstRows: (CompiledQuery, Range<Int>)? {
+    guard let window, window.upperBound <= Self.endMax, case .query(let query) = source else {
+      return nil
+    }
+    return (query, window)
   }
 
   package func follow(
     _ content: inout ResultRows, over changes: ChangeSet, to rows: Rows
   ) throws(StorageError) {
     guard isConcerned(by: changes) else { return }
-    switch (self, content) {
-    case (.query(let query), .root(let root)):
-      content = .root(try query.advance(root, over: changes, to: rows))
-    case (.window(let model), .window(var window)):
-      try model.follow(&window, over: changes, to: rows)
-      content = .window(window)
-    default: content = try evaluate(rows)
+    if case .query(let query) = source, case .root(let root) = content.all {
+      content.all = .root(try query.advance(root, over: changes, to: rows))
+    } else {
+      // Repeated reads of first rows are faster with maintained rows.
+      content = try evaluate(rows)
     }
   }
 
+  // MARK: - Steps
+
   package enum Step {
-    case query(CompiledQuery.Move)
-    case elements(ElementsModel.Step)
-    case values(ValuesModel.Step)
-    indirect case window(WindowModel.Step)
+    case rows(CompiledQuery.Move)
+    /// How elements moved or were set, in observers' eyes without changes behind them.
+    case script(EditScript)
   }
 
   package func advance(
     _ content: inout ResultRows, over move: LiveMove
   ) throws(StorageError) -> Step {
-    switch (self, content) {
+    switch (source, content.all) {
     case (.query(let query), .root(let root)):
       let made = try query.move(root, over: move.changes, to: move.rows)
-      content = .root(made.after)
-      return .query(made)
+      content.all = .root(made.after)
+      return .rows(made)
     case (.elements(let model), .elements(var elements)):
-      defer { content = .elements(elements) }
-      return .elements(try model.advance(&elements, over: move))
+      defer { content.all = .elements(elements) }
+      return .script(try model.advance(&elements, over: move))
     case (.values(let model), .values(var values)):
-      defer { content = .values(values) }
-      return .values(try model.advance(&values, over: move))
-    case (.window(let model), .window(var window)):
-      defer { content = .window(window) }
-      return .window(try model.advance(&window, over: move))
+      defer { content.all = .values(values) }
+      return .script(try model.advance(&values, over: move))
     default: Self.trapMixed()
     }
   }
 
   package func isQuiet(_ step: Step) -> Bool {
-    switch (self, step) {
-    case (_, .query(let made)): made.isQuiet
-    case (.elements(let model), .elements(let made)): model.isQuiet(made)
-    case (.values(let model), .values(let made)): model.isQuiet(made)
-    case (.window(let model), .window(let made)): model.isQuiet(made)
-    default: Self.trapMixed()
+    switch step {
+    case .rows(let made): made.isQuiet
+    case .script(let script): script.isIdentity
     }
   }
 
   package func change(
     _ step: inout Step, _ content: inout ResultRows, _ move: LiveMove, seen scope: BoundScope
   ) throws(StorageError) -> LiveChange? {
-    switch (self, step, content) {
-    case (.query(let query), .query(let made), _):
+    switch (source, step, content.all) {
+    case (.query(let query), .rows(let made), _):
       let step = try query.step(made, over: move.changes, to: move.rows, seen: scope)
-      return step.flatMap { $0.isNews ? .rows($0) : nil }
-    case (.elements(let model), .elements(var made), .elements(var elements)):
-      defer { (step, content) = (.elements(made), .elements(elements)) }
-      return try model.change(&made, &elements, move, seen: scope)
-    case (.values(let model), .values(var made), .values(var values)):
-      return try model.change(&made, &values, move, seen: scope)
-    case (.window(let model), .window(var made), .window(var window)):
-      defer { (step, content) = (.window(made), .window(window)) }
-      return try model.change(&made, &window, move, seen: scope)
+      guard let step, step.isNews else { return nil }
+      return window == nil ? .rows(step) : .news(clipped(step.script))
+    case (.elements(let model), .script(let script), .elements(let elements)):
+      let modified = try model.modifiedRows(elements, move.changes, move.rows, scope)
+      return .news(clipped(script.modifying(modified)))
+    case (.values(let model), .script(let script), .values(let values)):
+      let modified = try model.modifiedRows(values, move.changes, move.rows, scope)
+      return .news(clipped(script.modifying(modified)))
     default: Self.trapMixed()
     }
   }
 
-  package func content(after change: LiveChange) -> ResultRows? {
-    if case .rows(let step) = change { .root(step.after) } else { nil }
-  }
-
-  package func baseline(
-    _ content: ResultRows, _ rows: Rows
-  ) throws(StorageError) -> LiveBaseline {
-    if case .root(let root) = content { .rows(root) } else { .count(content.count) }
+  private func clipped(_ script: EditScript) -> EditScript {
+    window.map { script.clipped(to: $0) } ?? script
   }
 
   /// The change of rows over `changes` that were not followed.
@@ -156,15 +153,19 @@ package enum ResultModel: LiveModel {
     _ old: ResultRows, _ new: ResultRows, over changes: ChangeSet, _ rows: Rows,
     seen scope: BoundScope
   ) throws(StorageError) -> IndexChanges {
-    switch (self, old, new) {
-    case (.query(let query), .root(let old), .root(let new)):
-      try query.difference(old, new, over: changes, rows, seen: scope)
-    case (.elements(let model), .elements(let old), .elements(let new)):
-      try model.difference(old, new, over: changes, rows, seen: scope)
-    case (.values(let model), .values(let old), .values(let new)):
-      try model.difference(old, new, over: changes, rows, seen: scope)
-    case (.window(let model), .window(let old), .window(let new)):
-      try model.difference(old, new, over: changes, rows, seen: scope)
+    switch (source, old.all, new.all) {
+    case (.query(let query), .root(let before), .root(let after)):
+      let all = try query.difference(before, after, over: changes, rows, seen: scope)
+      guard let window else { return all }
+      return EditScript(all, oldCount: before.count, newCount: after.count) { _ in true }
+        .clipped(to: window).indexChanges(withMoves: true)
+    case (.elements(let model), .elements(let before), .elements(let after)):
+      let script = try model.script(from: before, to: after, over: changes, rows, seen: scope)
+      return clipped(script).indexChanges()
+    case (.values(let model), .values(let before), .values(let after)):
+      let modified = try model.modifiedRows(after, changes, rows, scope)
+      let script = after.rows.script(from: before.rows, along: nil).modifying(modified)
+      return clipped(script).indexChanges()
     default: Self.trapMixed()
     }
   }
@@ -176,21 +177,20 @@ package enum ResultModel: LiveModel {
   // MARK: - Costs
 
   package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {
-    switch self {
+    switch source {
     case .query(let query):
       let plan = try query.plan(rows)
       return plan.looksUpRows
         ? LiveCost(lookedUp: plan.rowCount) : LiveCost(scanned: plan.rowCount)
     case .elements(let model): return try model.cost(ofEvaluating: rows)
     case .values(let model): return try model.cost(ofEvaluating: rows)
-    case .window(let model): return try model.cost(ofEvaluating: rows)
     }
   }
 
   package func cost(
     ofFollowing changes: ChangeSet, from content: ResultRows, seen scopes: [BoundScope]
   ) -> LiveCost {
-    switch (self, content) {
+    switch (source, content.all) {
     case (.query(let query), .root(let root)):
       let behind = scopes.reduce(0) { max($0, $1.lookups(for: changes)) }
       let own = query.lookups(for: changes, among: root.count)
@@ -198,8 +198,6 @@ package enum ResultModel: LiveModel {
     case (.elements(let model), .elements(let content)):
       return model.cost(ofFollowing: changes, from: content, seen: scopes)
     case (.values(let model), .values(let content)):
-      return model.cost(ofFollowing: changes, from: content, seen: scopes)
-    case (.window(let model), .window(let content)):
       return model.cost(ofFollowing: changes, from: content, seen: scopes)
     default: Self.trapMixed()
     }
@@ -209,26 +207,24 @@ package enum ResultModel: LiveModel {
 
   /// The query for objects. Traps for values.
   package var query: CompiledQuery {
-    switch self {
+    switch source {
     case .query(let query): query
     case .elements(let model): model.query
     case .values: trap("internal error: values are not objects")
-    case .window(let model): model.whole.query
     }
   }
 
-  /// True if the rows are all objects of their class.
-  package var isWholeClass: Bool {
-    if case .query(let query) = self { query.isUnfiltered } else { false }
+  /// True if the rows are all objects of their class, or a range of these.
+  package var isOfWholeClass: Bool {
+    if case .query(let query) = source { query.isUnfiltered } else { false }
   }
 
   /// The rows of no elements.
   package var nothing: ResultRows {
-    switch self {
-    case .query: .root(OrderedRoot(keyed: KeySet()))
-    case .elements: .elements(ElementsModel.Content())
-    case .values: .values(ValuesModel.Content())
-    case .window(let model): .window(model.content(of: model.whole.nothing))
+    switch source {
+    case .query: ResultRows(.root(OrderedRoot(keyed: KeySet())), window)
+    case .elements: ResultRows(.elements(ElementsModel.Content()), window)
+    case .values: ResultRows(.values(ValuesModel.Content()), window)
     }
   }
 }
@@ -236,23 +232,36 @@ package enum ResultModel: LiveModel {
 extension ResultModel {
   /// How the rows are found and maintained, one line per step.
   package func explanation(_ rows: Rows) throws(StorageError) -> [String] {
-    switch self {
-    case .query(let query):
-      try query.explanation(rows) + ["keep: each commit changes the rows that it touches"]
-    case .elements(let model) where model.owner == nil:
-      try model.query.explanation(rows) + ["keep: each commit changes the rows that it touches"]
-    case .elements:
-      [
-        "find: each element of the collection, tested one by one",
-        "keep: each commit changes the elements that it touches",
-      ]
-    case .values:
-      [
-        "find: each value of the collection",
-        "keep: a commit that changes the collection evaluates them again",
-      ]
-    case .window(let model):
-      try model.whole.explanation(rows) + model.explanation(rows)
-    }
+    let all =
+      switch source {
+      case .query(let query):
+        try query.explanation(rows) + ["keep: each commit changes the rows that it touches"]
+      case .elements(let model) where model.origin.owner == nil:
+        try model.query.explanation(rows)
+          + ["keep: each commit changes the rows that it touches"]
+      case .elements:
+        [
+          "find: each element of the collection, tested one by one",
+          "keep: each commit changes the elements that it touches",
+        ]
+      case .values:
+        [
+          "find: each value of the collection",
+          "keep: a commit that changes the collection evaluates them again",
+        ]
+      }
+    return try all + windowExplanation(rows)
+  }
+
+  /// Which of all rows are shown, and how they are found without observers.
+  private func windowExplanation(_ rows: Rows) throws(StorageError) -> [String] {
+    guard let window else { return [] }
+    if window.isEmpty { return ["show: none"] }
+    let last = window.upperBound == .max ? "on" : "to \(window.upperBound - 1)"
+    let shown = "show: in this order, positions \(window.lowerBound) \(last)"
+    guard let (query, _) = firstRows,
+      let read = try query.explanation(ofFirst: window.upperBound, rows)
+    else { return [shown] }
+    return [shown, read]
   }
 }

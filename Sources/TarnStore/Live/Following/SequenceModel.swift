@@ -49,16 +49,15 @@ package struct SequenceModel: LiveModel {
     .sequence(try rows.stored(at: place))
   }
 
-  package func baseline(
-    _ content: Content, _ rows: Rows
-  ) throws(StorageError) -> LiveBaseline {
-    guard kind == .map else { return .count(content.count) }
+  /// The keys of a map; nil for other collections.
+  package func keys(_ rows: Rows) throws(StorageError) -> [String]? {
+    guard kind == .map else { return nil }
     var keys: [String] = []
     try rows.forEachKey(of: place) { key in
       keys.append(key)
       return true
     }
-    return .keys(keys)
+    return keys
   }
 
   package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost { .none }
@@ -101,7 +100,7 @@ package struct SequenceModel: LiveModel {
     _ content: inout Content, over move: LiveMove
   ) throws(StorageError) -> Step {
     let changes = move.changes
-    guard !isOwnerDeleted(by: changes), let now = try move.rows.stored(at: place) else {
+    guard !changes.deletes(owner), let now = try move.rows.stored(at: place) else {
       content.isOwnerGone = true
       content.count = 0
       let old = try move.pastRows().stored(at: place)
@@ -167,7 +166,7 @@ package struct SequenceModel: LiveModel {
     if moved.deletions.isEmpty || moved.insertions.isEmpty { return script }
     let removed = try Self.values(at: moved.deletions, in: old)
     let added = try Self.values(at: moved.insertions, in: now)
-    let kept = SetStep.common(removed, added).filter {
+    let kept = ScriptStep.common(removed, added).filter {
       !isReplaced(removed[$0.0].value, by: changes)
     }
     let reformed = kept.filter { removed[$0.0].value != added[$0.1].value }
@@ -189,13 +188,13 @@ package struct SequenceModel: LiveModel {
     _ script: EditScript, from old: StoredSequence?, to now: StoredSequence?
   ) throws(StorageError) -> LiveChange {
     switch kind {
-    case .none, .list: return .positions(script)
+    case .none, .list: return .script(ScriptStep(script))
     case .set:
       let changes = script.indexChanges()
-      var step = SetStep(script: script)
-      if let old { step.removed = try Self.values(at: changes.deletions, in: old) }
-      if let now { step.added = try Self.values(at: changes.insertions, in: now) }
-      return .members(step)
+      var values = ScriptStep.SetValues()
+      if let old { values.removed = try Self.values(at: changes.deletions, in: old) }
+      if let now { values.added = try Self.values(at: changes.insertions, in: now) }
+      return .script(ScriptStep(script, values: values))
     case .map:
       let changes = script.indexChanges()
       return .keys(
@@ -208,12 +207,12 @@ package struct SequenceModel: LiveModel {
 
   private static func values(
     at positions: [Int], in sequence: StoredSequence
-  ) throws(StorageError) -> [SetStep.PositionedValue] {
-    var values: [SetStep.PositionedValue] = []
+  ) throws(StorageError) -> [ScriptStep.PositionedValue] {
+    var values: [ScriptStep.PositionedValue] = []
     values.reserveCapacity(positions.count)
     for position in positions {
       values.append(
-        SetStep.PositionedValue(position: position, value: try sequence.value(at: position)))
+        ScriptStep.PositionedValue(position: position, value: try sequence.value(at: position)))
     }
     return values
   }

@@ -1,21 +1,19 @@
 /// The elements of a list, set or map of values, sorted or distinct.
 ///
 /// Every evaluation reads the whole collection. It is empty without the owner.
-package struct ValuesModel: LiveModel {
-  package struct Content: LiveContent {
-    package internal(set) var isOwnerGone = false
-    package internal(set) var rows = ValueRows()
+package struct ValuesModel: Sendable {
+  struct Content: Sendable {
+    var isOwnerGone = false
+    var rows = ValueRows()
     /// The number of elements.
     var count = 0
-
-    package init() {}
   }
 
-  package let place: SequencePlace
+  private let place: SequencePlace
   private let ascending: Bool?
   private let isDistinct: Bool
   /// All classes for mixed values, which may be objects of any class.
-  package let elementClasses: Set<ClassID>
+  let elementClasses: Set<ClassID>
 
   /// - Parameters:
   /// - ascending: whether the least value comes first; nil for the order of the collection.
@@ -30,23 +28,22 @@ package struct ValuesModel: LiveModel {
     elementClasses = isAny ? Set(schema.schema.classes.map(\.id)) : []
   }
 
-  package var concerningClasses: Set<ClassID> { [] }
-  package var owner: ObjectRef? { ObjectRef(classID: place.classID, key: place.key) }
+  var owner: ObjectRef { ObjectRef(classID: place.classID, key: place.key) }
   private var name: SequenceName {
     SequenceName(column: place.column, key: place.key, nested: place.nested)
   }
 
-  package func isConcerned(by all: ChangeSet) -> Bool {
+  func isConcerned(by all: ChangeSet) -> Bool {
     if all.schemaChanged { return true }
     guard let changes = all[place.classID] else { return false }
-    return isOwnerDeleted(by: all) || changes.inserted.contains(place.key)
+    return all.deletes(owner) || changes.inserted.contains(place.key)
       || changes.touchedKeys(in: place.column).contains(place.key)
       || changes.script(of: name) != nil
   }
 
   // MARK: - Evaluating
 
-  package func evaluate(_ rows: Rows) throws(StorageError) -> Content {
+  func evaluate(_ rows: Rows) throws(StorageError) -> Content {
     guard let sequence = try rows.sequence(at: place) else {
       var content = Content()
       content.isOwnerGone = true
@@ -68,23 +65,11 @@ package struct ValuesModel: LiveModel {
     return content
   }
 
-  package func elements(
-    _ content: Content, _ rows: Rows
-  ) throws(StorageError) -> LiveElements {
-    .rows(.values(content))
-  }
-
-  package func baseline(
-    _ content: Content, _ rows: Rows
-  ) throws(StorageError) -> LiveBaseline {
-    .count(content.rows.values.count)
-  }
-
-  package func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {
+  func cost(ofEvaluating rows: Rows) throws(StorageError) -> LiveCost {
     LiveCost(scanned: try rows.elementCount(of: place))
   }
 
-  package func cost(
+  func cost(
     ofFollowing changes: ChangeSet, from content: Content, seen scopes: [BoundScope]
   ) -> LiveCost {
     if content.isOwnerGone { return .none }
@@ -94,78 +79,47 @@ package struct ValuesModel: LiveModel {
 
   // MARK: - Steps
 
-  package struct Step {
-    fileprivate let old: ValueRows
-    /// How elements moved; nil if all are replaced.
-    fileprivate let moves: EditScript?
-  }
-
-  package func advance(
+  /// Applies a move to the rows.
+  ///
+  /// - Returns: how they moved or were set.
+  func advance(
     _ content: inout Content, over move: LiveMove
-  ) throws(StorageError) -> Step {
-    let old = content.rows
-    return Step(old: old, moves: try moveElements(&content, move))
-  }
-
-  package func isQuiet(_ step: Step) -> Bool { step.moves?.isIdentity == true }
-
-  package func change(
-    _ step: inout Step, _ content: inout Content, _ move: LiveMove, seen scope: BoundScope
-  ) throws(StorageError) -> LiveChange? {
-    let next = content.rows
-    guard let moves = step.moves else {
-      return .news(
-        .replacingAll(oldCount: step.old.values.count, newCount: next.values.count))
-    }
-    let touched = try touchedPositions(move.changes, move.rows, next, scope)
-    if moves.isIdentity, touched.isEmpty { return nil }
-    return .news(next.script(from: step.old, along: moves, touched: touched))
-  }
-
-  /// Applies the step to the rows. The result is nil if all rows are replaced.
-  private func moveElements(
-    _ content: inout Content, _ move: LiveMove
-  ) throws(StorageError) -> EditScript? {
-    let changes = move.changes
-    guard !isOwnerDeleted(by: changes), let sequence = try move.rows.sequence(at: place) else {
+  ) throws(StorageError) -> EditScript {
+    let (changes, old) = (move.changes, content)
+    guard !changes.deletes(owner), let sequence = try move.rows.sequence(at: place) else {
       content = Content()
       content.isOwnerGone = true
-      return nil
+      return .replacingAll(oldCount: old.rows.values.count, newCount: 0)
     }
     let moves = changes[place.classID]?.script(of: name)
-    if moves == nil, !changes.schemaChanged { return .identity(count: content.count) }
-    let before = content.count
+    if moves == nil, !changes.schemaChanged { return .identity(count: old.rows.values.count) }
     content = try evaluate(sequence)
-    guard let moves, !changes.schemaChanged, moves.leads(from: before, to: content.count) else {
-      return nil
+    guard let moves, !changes.schemaChanged, moves.leads(from: old.count, to: content.count) else {
+      return .replacingAll(
+        oldCount: old.rows.values.count, newCount: content.rows.values.count)
     }
-    return moves
+    return content.rows.script(from: old.rows, along: moves)
   }
 
-  /// The change of rows over `changes` that were not followed.
-  func difference(
-    _ old: Content, _ new: Content, over changes: ChangeSet, _ rows: Rows,
-    seen scope: BoundScope
-  ) throws(StorageError) -> IndexChanges {
-    let touched = try touchedPositions(changes, rows, new.rows, scope)
-    return new.rows.script(from: old.rows, along: nil, touched: touched).indexChanges()
-  }
-
-  /// The positions of elements that are changed objects, or other objects under their keys.
-  private func touchedPositions(
-    _ changes: ChangeSet, _ rows: Rows, _ content: ValueRows, _ scope: BoundScope
+  /// The positions of rows that are changed objects, or other objects under their keys.
+  func modifiedRows(
+    _ content: Content, _ changes: ChangeSet, _ rows: Rows, _ scope: BoundScope
   ) throws(StorageError) -> KeySet {
-    guard !elementClasses.isEmpty, !changes.classes.isEmpty else { return KeySet() }
-    let observed = ObservedObjects(count: content.values.count) { content.objects }
+    // A migration replaces all rows.
+    guard !elementClasses.isEmpty, !changes.classes.isEmpty, !changes.schemaChanged else {
+      return KeySet()
+    }
+    let values = content.rows.values
+    let observed = ObservedObjects(count: values.count) { content.rows.objects }
     let concerned = try scope.concerned(by: changes, rows, among: observed)
-    var positions: [ObjectKey] = []
-    for (value, position) in zip(content.values, content.positions) {
+    var modified: [ObjectKey] = []
+    for (row, value) in values.enumerated() {
       guard case .object(let id, let key) = value else { continue }
       if concerned[id]?.contains(key) == true || changes[id]?.isReplaced(key) == true {
-        positions.append(ObjectKey(Int64(position)))
+        modified.append(ObjectKey(Int64(row)))
       }
     }
-    return KeySet(positions.sorted())
+    return KeySet(modified)
   }
 }
 

@@ -66,11 +66,9 @@ package struct ElementRows: Sendable {
   ///
   /// - Parameters:
   ///   - moves: how the elements of the sequence moved; nil if unknown.
-  ///   - modified: objects whose data changed.
   ///   - isReplaced: whether a key identifies another object than before.
   package func script(
-    from old: ElementRows, along moves: EditScript?, modified: KeySet,
-    isReplaced: (ObjectKey) -> Bool
+    from old: ElementRows, along moves: EditScript?, isReplaced: (ObjectKey) -> Bool
   ) -> EditScript {
     let (keys, positions) = (self.keys, self.positions)
     let oldKeys = old.keys
@@ -91,16 +89,14 @@ package struct ElementRows: Sendable {
         builder.appendFresh()
       } else {
         builder.append(
-          old: origin,
-          isModified: modified.contains(keys[row]) || set.contains(ObjectKey(Int64(positions[row])))
-        )
+          old: origin, isModified: set.contains(ObjectKey(Int64(positions[row]))))
       }
     }
     return builder.finish()
   }
 
-  /// The rows of some objects.
-  func rows(of sought: KeySet) -> KeySet {
+  /// The positions of the rows of some objects.
+  package func rows(of sought: KeySet) -> KeySet {
     var rows: [ObjectKey] = []
     for (row, key) in keys.enumerated() where sought.contains(key) {
       rows.append(ObjectKey(Int64(row)))

@@ -52,6 +52,18 @@ package final class ResultStep: Sendable {
     move.touched.difference(before, after, modified: modified)
   }
 
+  /// The difference as a script.
+  var script: EditScript {
+    EditScript(difference(), oldCount: before.count, newCount: after.count) { position in
+      modified.contains(after.key(at: position))
+    }
+  }
+
+  /// The change of a window on the rows, as positions in it.
+  package func difference(of window: Range<Int>) -> IndexChanges {
+    script.clipped(to: window).indexChanges(withMoves: true)
+  }
+
   /// The same step, with its difference computed.
   func withDifference() -> ResultStep { ResultStep(self, difference: difference()) }
 }

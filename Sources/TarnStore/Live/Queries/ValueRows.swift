@@ -63,12 +63,8 @@ package struct ValueRows: Sendable {
   /// its value is not a change, nor is setting an element to the value that it has. A remaining row
   /// is the same as before if it is the same element, wherever that is now.
   ///
-  /// - Parameters:
-  ///   - moves: how the elements of the sequence moved; nil if unknown.
-  ///   - touched: the positions of elements that are objects whose data changed.
-  package func script(
-    from old: ValueRows, along moves: EditScript?, touched: KeySet = KeySet()
-  ) -> EditScript {
+  /// - Parameter moves: how the elements of the sequence moved; nil if unknown.
+  package func script(from old: ValueRows, along moves: EditScript?) -> EditScript {
     var origins = [Int](repeating: -1, count: values.count)
     var isLeft = [Bool](repeating: true, count: old.values.count)
     var isSet = [Bool](repeating: false, count: values.count)
@@ -89,8 +85,7 @@ package struct ValueRows: Sendable {
       if origin < 0 {
         builder.appendFresh()
       } else {
-        let isTouched = touched.contains(ObjectKey(Int64(positions[row])))
-        builder.append(old: origin, isModified: isSet[row] || isTouched)
+        builder.append(old: origin, isModified: isSet[row])
       }
     }
     return builder.finish()

@@ -63,6 +63,11 @@ extension EditScript {
     return builder.finish().modifying(modified(in: new))
   }
 
+  /// The same for a window at these positions, as far as there are elements.
+  func clipped(to window: Range<Int>) -> EditScript {
+    clipped(from: window.clamped(to: 0..<oldCount), to: window.clamped(to: 0..<newCount))
+  }
+
   /// The positions in a range whose elements were set, counted from its start.
   private func modified(in range: Range<Int>) -> KeySet {
     var result = KeySet()

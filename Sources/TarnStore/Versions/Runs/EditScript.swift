@@ -83,7 +83,7 @@ package struct EditScript: Equatable, Sendable {
   /// True if every element kept its position.
   package var keepsPositions: Bool {
     guard oldCount == newCount else { return false }
-    return runs.isEmpty || runs == [.old(first: 0, count: oldCount)]
+    return runs.isEmpty || runs.count == 1 && runs[0] == .old(first: 0, count: oldCount)
   }
 
   /// This script, or the one that replaces everything if this one has too many runs.
