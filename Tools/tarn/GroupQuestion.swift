@@ -50,7 +50,7 @@ struct GroupQuestion {
 
   /// The model for a live source of the groups.
   func model(_ query: CompiledQuery, _ schema: SchemaView) throws -> GroupsModel {
-    try GroupsModel(.query(query), by: path, terms, schema)
+    try GroupsModel(ResultModel(.query(query)), by: path, terms, schema)
   }
 
   /// The view that shows the groups.
