@@ -153,13 +153,19 @@ void tarn_hmac(
 
 struct MHD_Daemon *tarn_serve(
     int listener, unsigned timeout_seconds, unsigned connections, MHD_AcceptPolicyCallback accepts,
-    MHD_AccessHandlerCallback handler, MHD_RequestCompletedCallback completed, void *context) {
+    MHD_NotifyConnectionCallback begun, MHD_AccessHandlerCallback handler,
+    MHD_RequestCompletedCallback completed, void *context) {
   return MHD_start_daemon(
       MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, accepts, context, handler,
       context,
       MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_TIMEOUT, timeout_seconds,
       MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_NOTIFY_COMPLETED, completed, context,
+      MHD_OPTION_NOTIFY_CONNECTION, begun, context,
       MHD_OPTION_END);
+}
+
+void tarn_set_timeout(struct MHD_Connection *connection, unsigned seconds) {
+  MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
 const char *tarn_header(struct MHD_Connection *connection, const char *name) {

@@ -74,6 +74,36 @@ struct FewDescriptorsTests {
     #expect(daemon.stop() == .exited(0))
   }
 
+  /// Connections that ask nothing leave what programs and operators need.
+  @Test func idleConnectionsLeaveDescriptors() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let script = try folder.file(
+      "script", Array("#!/bin/sh\ncat >>\(folder.path)/out.jsonl\n".utf8))
+    chmod(script, 0o755)
+    let daemon = try DaemonProcess(
+      folder,
+      """
+      http: {listen: $/http.sock}
+      watches: [{name: notes, file: $/notes.tarn, class: Note, sinks: [{exec: [$/script]}]}]
+      """, within: Self.limit(64))
+    func model() throws -> NoteModel { try NoteModel(file: folder.file("out.jsonl")) }
+    try await yieldUntil { try model().lines == 1 }
+    let idle = try (1...64).map { _ in try LineClient(folder.file("http.sock"), "") }
+    let open = "/proc/\(daemon.process.processID)/fd"
+    try await yieldUntil {
+      try FileManager.default.contentsOfDirectory(atPath: open).count >= 64 - 16
+    }
+    for id in 2...6 {
+      try file.put(id, "more")
+      try await yieldUntil { try model().notes[id] != nil }
+    }
+    #expect(!daemon.errors.contains("Too many open files"), "\(daemon.errors)")
+    try await yieldUntil { (try? health()) == 200 }
+    withExtendedLifetime(idle) {}
+    #expect(daemon.stop() == .exited(0))
+  }
+
   /// Stores that the limit does not suffice for are opened when others are gone.
   @Test func storesWaitForDescriptors() async throws {
     let files = try (1...9).map { try NoteFile(folder, "s\($0).tarn") }

@@ -119,7 +119,11 @@ void tarn_hmac(
 // Serves HTTP on a listening socket, on a separate thread. Null if it cannot.
 struct MHD_Daemon *tarn_serve(
     int listener, unsigned timeout_seconds, unsigned connections, MHD_AcceptPolicyCallback accepts,
-    MHD_AccessHandlerCallback handler, MHD_RequestCompletedCallback completed, void *context);
+    MHD_NotifyConnectionCallback begun, MHD_AccessHandlerCallback handler,
+    MHD_RequestCompletedCallback completed, void *context);
+
+// Ends a connection that is idle for so long.
+void tarn_set_timeout(struct MHD_Connection *connection, unsigned seconds);
 
 // A header of a request, and an argument after the ? of its address; null without.
 const char *tarn_header(struct MHD_Connection *connection, const char *name);

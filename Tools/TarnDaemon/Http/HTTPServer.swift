@@ -29,6 +29,8 @@ final class HTTPServer: Sendable {
   }
 
   private static let timeoutSeconds: UInt32 = 30
+  /// The same for a connection that has a descriptor of the reserve.
+  private static let reservedSeconds: UInt32 = 1
   private static let connectionsMax: UInt32 = 1_000
 
   /// The event streams that are open: libmicrohttpd must not end while one of them sleeps.
@@ -59,7 +61,13 @@ final class HTTPServer: Sendable {
     guard own >= 0 else { throw ToolError("cannot serve", "HTTP", errno: errno) }
     let made = tarn_serve(
       own, Self.timeoutSeconds, Self.connectionsMax,
-      { _, _, _ in DescriptorReserve.refusal(.output) == nil ? .YES : .NO },
+      { _, _, _ in DescriptorReserve.refusal(.request) == nil ? .YES : .NO },
+      { _, connection, _, event in
+        guard let connection, event.rawValue == 0,  // It has begun.
+          DescriptorReserve.refusal(.client) != nil
+        else { return }
+        tarn_set_timeout(connection, HTTPServer.reservedSeconds)
+      },
       { context, connection, path, method, _, _, size, request in
         HTTPServer.handle(context, connection, path, method, size, request)
       },
@@ -232,6 +240,7 @@ final class HTTPServer: Sendable {
     defer { MHD_destroy_response(response) }
     MHD_add_response_header(response, "Content-Type", "text/event-stream")
     MHD_add_response_header(response, "Cache-Control", "no-store")
+    tarn_set_timeout(connection, Self.timeoutSeconds)
     client.start()
     return MHD_queue_response(connection, 200, response)
   }

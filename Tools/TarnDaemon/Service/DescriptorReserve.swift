@@ -8,12 +8,15 @@ enum DescriptorReserve {
   enum Taker {
     /// A client that stays.
     case client
-    /// An output, or a request: some of the reserve is for them.
+    /// A request, which does not stay: a few of the reserve are for them.
+    case request
+    /// An output: some of the reserve is for them.
     case output
 
     fileprivate var leaves: Int {
       switch self {
       case .client: DescriptorReserve.count
+      case .request: DescriptorReserve.count * 3 / 4
       case .output: DescriptorReserve.count / 2
       }
     }
