@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import ToolSupport
 
+@testable import TarnDaemon
+
 /// Outputs that are something else than lines of the daemon: what others made is kept.
 @Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct OtherOutputTests {
@@ -79,6 +81,25 @@ struct OtherOutputTests {
       #expect(end == .exited(1))
       #expect(text.contains("\(folder.path)/\(output) is a store that 'notes' watches"), "\(text)")
     }
+  }
+
+  /// Lines cannot be written to a socket, whether it is there or the daemon is to make it.
+  @Test func refusesASocketAsAFileOfLines() throws {
+    _ = try NoteFile(folder)
+    let there = try ListeningSocket(at: folder.file("there.sock"), mode: 0o600)
+    for (name, more) in [("there.sock", ""), ("http.sock", "http: {listen: $/http.sock}")] {
+      let path = try folder.file(
+        "bad.yaml",
+        Array(
+          Self.configuration("$/\(name)", more)
+            .replacingOccurrences(of: "$", with: folder.path).utf8))
+      let (text, end) = try DaemonProcess.run(["check", "--config", path])
+      #expect(end == .exited(1))
+      #expect(text.contains("\(folder.path)/\(name) is a socket, not a file for lines"), "\(text)")
+      let (_, run) = try DaemonProcess.run(["run", "--config", path])
+      #expect(run == .exited(1))
+    }
+    withExtendedLifetime(there) {}
   }
 
   @Test func keepsAFileWhereASocketShallBe() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import TarnStore
 import ToolSupport
 
@@ -8,6 +9,8 @@ struct OutputCheck {
 
   /// The paths that something is written or made at.
   private var outputs: Set<String> = []
+  /// Those of them that are sockets.
+  private var sockets: Set<String> = []
   /// The stores that are named without a pattern, and the watches that name them.
   private var stores: [(path: String, watch: String)] = []
 
@@ -43,6 +46,7 @@ struct OutputCheck {
       stores.append((sync.file, "an entry of 'sync' names"))
     }
     inputs += settings.syncs.compactMap(\.passfile)
+    sockets = outputs
     outputs.formUnion(lineFiles)
   }
 
@@ -57,8 +61,21 @@ struct OutputCheck {
       && folder == FileFacts.at(configuration)?.identity
   }
 
+  /// Whether lines are to be written to a socket.
+  private func isSocket(_ output: String) -> Bool {
+    // The standard output is open already, whatever it is.
+    guard lineFiles.contains(output), output != "/dev/stdout", output != "/dev/stderr" else {
+      return false
+    }
+    return sockets.contains(output) || PathRights.kind(of: output) == S_IFSOCK
+  }
+
   func problems(_ configuration: String) -> [ConfigurationProblem] {
     outputs.sorted().compactMap { output in
+      if isSocket(output) {
+        return ConfigurationProblem(
+          configuration, 0, "", "\(output) is a socket, not a file for lines; give another path")
+      }
       let known = FileFacts.at(output)?.identity
       let store = stores.first { store in
         ([""] + Self.companions).map { store.path + $0 }.contains { path in
