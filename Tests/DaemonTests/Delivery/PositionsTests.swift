@@ -127,6 +127,36 @@ struct PositionsTests {
     #expect(last.origin == .alone)
   }
 
+  /// Whoever comes to a path that a file has left has another content than its consumer.
+  @Test func aPositionIsOfOnePath() throws {
+    let (a, b) = (folder.file("a.tarn"), folder.file("b.tarn"))
+    let (records, position) = try { () throws -> ([CursorRecord], ChangePosition) in
+      let store = try StoreRegistry.open(a, Store.Options())
+      let held = try store.openCursor(CursorRequest("d/w/s"))
+      defer { held.release() }
+      let records = try store.cursors().map(\.record)
+      return (records, ChangePosition(try #require(records.first).acknowledged))
+    }()
+    let positions = positions("d", watch("w", "s"))
+    func open(_ path: String) throws -> (file: PositionFile, origin: FileOrigin) {
+      try positions.open("w", "s", path, records, cursor: "d/w/s")
+    }
+    try open(a).file.update { $0.acknowledged = position }
+    for (from, to) in [(a, b), (b, a), (a, b)] {
+      try #require(rename(from, to) == 0)
+      // Also if the daemon is killed before its first delivery.
+      for _ in 1...2 {
+        let found = try open(to)
+        #expect(found.origin == .moved(from: from))
+        #expect(found.file.content.acknowledged == ExpectedPosition.nowhere)
+      }
+      try open(to).file.update { $0.acknowledge(position) }
+      let found = try open(to)
+      #expect(found.origin == .alone)
+      #expect(found.file.content.acknowledged == position)
+    }
+  }
+
   // MARK: - Origins
 
   private let one = UUID()

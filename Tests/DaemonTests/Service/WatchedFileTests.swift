@@ -184,14 +184,50 @@ struct WatchedFileTests {
     #expect(try lines(of: copy).notes == [1: "one 0"])
     #expect(try lines(of: copy).beginnings == ["restored"])
     #expect(try lines(of: first.path).beginnings == ["snapshot"])
-    // A file that is moved goes on.
+    // A file that is moved is new at the other path.
     #expect(rename(first.path, folder.file("z.tarn")) == 0)
     for ending in ["-lock", "-signal"] { unlink(first.path + ending) }
     try daemon.restart()
     let moved = try NoteFile(folder, "z.tarn")
     try moved.put(3, "three")
-    try await yieldUntil { try lines(of: moved.path).notes == [3: "three 0"] }
-    #expect(try lines(of: moved.path).beginnings == [])
+    try await yieldUntil { try lines(of: moved.path).notes == moved.expected }
+    #expect(try lines(of: moved.path).beginnings == ["restored"])
+    daemon.stop()
+  }
+
+  /// A receiver that applies the lines in order has, by path, what the store has.
+  @Test(arguments: [false, true])
+  func deliversAStoreThatLeavesAPathAndReturns(_ stops: Bool) async throws {
+    let (y, z) = (folder.file("y.tarn"), folder.file("z.tarn"))
+    let daemon = try DaemonProcess(folder, Self.configuration("*.tarn"))
+    func rename(_ from: String, _ to: String) throws {
+      if stops { daemon.stop() }
+      for ending in ["", "-lock", "-signal"] {
+        try #require(Foundation.rename(from + ending, to + ending) == 0)
+      }
+      if stops { try daemon.restart() }
+    }
+    try NoteFile(folder, "y.tarn").putAll([5: "five", 6: "six"])
+    try await yieldUntil { try lines(of: y).version == 1 }
+    for round in 1...2 {
+      try rename(y, z)
+      let moved = try NoteFile(folder, "z.tarn")
+      try moved.put(6, "as z \(round)")
+      try await yieldUntil { try lines(of: z).notes == moved.expected }
+      try rename(z, y)
+      let back = try NoteFile(folder, "y.tarn")
+      try back.put(5, "as y \(round)")
+      try await yieldUntil { try lines(of: y).notes == back.expected }
+    }
+    #expect(try lines(of: z).beginnings == ["restored", "restored"])
+    #expect(try lines(of: y).beginnings == ["snapshot", "restored", "restored"])
+    // Without another path between, it goes on.
+    daemon.stop()
+    try daemon.restart()
+    let last = try NoteFile(folder, "y.tarn")
+    try last.put(7, "seven")
+    try await yieldUntil { try lines(of: y).notes == last.expected }
+    #expect(try lines(of: y).beginnings.count == 3)
     daemon.stop()
   }
 

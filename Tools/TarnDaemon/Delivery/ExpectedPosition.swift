@@ -4,13 +4,13 @@ import TarnStore
 /// The position that a cursor is opened with.
 enum ExpectedPosition {
   /// A position in no file's history: a consumer with it has nothing of the file.
-  private static let nowhere = ChangePosition("00000000-0000-0000-0000-000000000000/0/0")
+  static let nowhere = ChangePosition("00000000-0000-0000-0000-000000000000/0/0")
 
   /// The position up to which a consumer has the changes; nil if only its cursor knows it.
   static func of(
-    _ positions: PositionFile?, _ known: CursorRecord?, isCopy: Bool
+    _ positions: PositionFile?, _ known: CursorRecord?
   ) -> ChangePosition? {
-    guard let position = positions?.content.acknowledged else { return isCopy ? nowhere : nil }
+    guard let position = positions?.content.acknowledged else { return nil }
     // A position that is behind the cursor was not saved in time: it tells nothing.
     if let known, ChangePosition(known.acknowledged).historyID == position.historyID,
       known.acknowledged.version.rawValue >= position.version
@@ -27,7 +27,7 @@ extension OpenFile {
   func owesResync(_ cursor: String, after positions: PositionFile?) throws -> Bool {
     let known = try cursorRecord(cursor)
     if let reason = known?.reason { return reason != .snapshot }
-    guard let position = ExpectedPosition.of(positions, known, isCopy: false) else { return false }
+    guard let position = ExpectedPosition.of(positions, known) else { return false }
     let snapshot = try store.newestSnapshot()
     return try KeptPosition(at: FeedPlace(position), in: snapshot).state(in: snapshot).reason != nil
   }

@@ -50,8 +50,6 @@ final class SinkRunner: Sendable {
   private let positions: PositionFile?
   private let notes: DeliveryNotes
   let asked: AskedActions
-  /// Whether the file is a copy, whose cursor is the original's.
-  private let isCopy: Bool
   /// Whether the watch had begun before the file was found.
   private let isLater: @Sendable () -> Bool
   private let log: DaemonLog
@@ -60,8 +58,7 @@ final class SinkRunner: Sendable {
 
   init(
     _ watch: WatchSettings, _ sink: any Sink, _ letters: DeadLetters?, _ file: OpenFile,
-    cursorName: String, positions: PositionFile?, isCopy: Bool,
-    isLater: @escaping @Sendable () -> Bool,
+    cursorName: String, positions: PositionFile?, isLater: @escaping @Sendable () -> Bool,
     _ status: SinkStatus, _ log: DaemonLog
   ) {
     self.watch = watch
@@ -74,7 +71,6 @@ final class SinkRunner: Sendable {
     self.positions = positions
     notes = DeliveryNotes(positions, of: sink, in: file.path)
     asked = AskedActions(positions)
-    self.isCopy = isCopy
     self.isLater = isLater
     self.status = status
     self.log = log
@@ -273,7 +269,7 @@ final class SinkRunner: Sendable {
       cursorName, watch, startingAt: startsAtNewest ? .newest : .snapshot,
       keeping: sink.repeatsExactly || watch.needsOldValues ? .oldValues : .keys,
       limit: watch.keeps.map { LagLimit($0) },
-      expecting: ExpectedPosition.of(positions, known, isCopy: isCopy),
+      expecting: ExpectedPosition.of(positions, known),
       delivered: delivered
     ) { held, snapshot throws(StorageError) in
       let made = try GroupedAcknowledgements(held, in: snapshot)

@@ -17,7 +17,7 @@ struct ControlCommand {
       throw UsageError(
         "'\(name)' is not the name of a watch or a sink, which has letters, digits and - _ . only")
     }
-    let file = arguments.value("file").map { "?file=\(Self.escaped($0))" } ?? ""
+    let file = arguments.value("file").map { "?file=\(Self.escaped(Self.absolute($0)))" } ?? ""
     path = "/watches/\(Self.escaped(watch))/sinks/\(Self.escaped(sink))/\(action)\(file)"
     door = try DaemonDoor(configuration)
   }
@@ -29,6 +29,12 @@ struct ControlCommand {
       throw ToolError(String(text.trimmingASCII(lineEnds: true)))
     }
     return ActionReport(text)
+  }
+
+  /// The daemon has another working folder.
+  private static func absolute(_ path: String) -> String {
+    path.beginsWithBytes(of: "/") || path.isEmpty
+      ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
   }
 
   /// Whether a text is one part of an address, as the names of watches and sinks are.

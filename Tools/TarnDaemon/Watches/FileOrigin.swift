@@ -5,7 +5,7 @@ import TarnStore
 enum FileOrigin: Equatable {
   /// Nothing is known of another file with this history.
   case alone
-  /// It was at that path, and its position goes on.
+  /// It was at that path, whose consumer has nothing of this one.
   case moved(from: String)
   /// The file at that path has the position of this history. A copy has the other one's cursor,
   /// too, but its consumer has nothing of it.

@@ -44,7 +44,8 @@ final class Positions: Sendable {
   /// - Parameters:
   ///   - cursors: those of the file.
   ///   - cursor: the name of the sink's.
-  /// - Returns: the position, and whether the file is a copy whose cursor belongs to the original.
+  /// - Returns: the position, which is nowhere if the cursor's is another path's, and where the file
+  ///   comes from.
   func open(
     _ watch: String, _ sink: String, _ file: String, _ cursors: [CursorRecord], cursor: String
   ) throws -> (file: PositionFile, origin: FileOrigin) {
@@ -52,15 +53,41 @@ final class Positions: Sendable {
     try make(sinkFolder(watch, sink))
     let path = path(watch, sink, file)
     var origin = FileOrigin.alone
-    // A daemon that was killed before its first delivery has left a file without a position.
-    if PositionFile.acknowledged(in: path) == nil, !takeOver(watch, sink, file, cursors, cursor),
-      let known = cursors.first(where: { $0.name == cursor })
-    {
+    let isTakenOver =
+      PositionFile.acknowledged(in: path) == nil && takeOver(watch, sink, file, cursors, cursor)
+    if !isTakenOver, let known = cursors.first(where: { $0.name == cursor }) {
       let history = ChangePosition(known.acknowledged).historyID
-      origin = FileOrigin(of: place, history: history, notes(watch, sink), now: WatchedPlace.init)
-      if case .moved(let former) = origin { rename(self.path(watch, sink, former), path) }
+      origin = try leaveFormerPaths(watch, sink, place, history)
     }
     return (try PositionFile(path, of: place), origin)
+  }
+
+  /// Finds out whether the cursor of a file has the position of another path. Consumers keep content
+  /// by paths: they need a full resync then, and so do those of the paths that the file has left, if
+  /// it or another one comes there.
+  private func leaveFormerPaths(
+    _ watch: String, _ sink: String, _ place: WatchedPlace, _ history: UUID
+  ) throws -> FileOrigin {
+    let path = path(watch, sink, place.path)
+    // A daemon that was killed before its first delivery has left a file without a position.
+    let isOwn = PositionFile.acknowledged(in: path)?.historyID == history
+    let known = PositionFile.noted(in: path)?.place.file.inode
+    if isOwn, known == nil || known == place.file.inode { return .alone }
+    let related = notes(watch, sink, of: place, history).filter { note in
+      // With its own position it may be a backup of the file that was here.
+      note.place.path != place.path && note.history == history
+        && (!isOwn || note.place.file.inode == place.file.inode)
+    }
+    if related.isEmpty { return .alone }
+    let origin = FileOrigin(of: place, history: history, related, now: WatchedPlace.init)
+    // First, so that the position of the other path is not lost before this is known.
+    try PositionFile(path, of: place).update { $0.acknowledged = ExpectedPosition.nowhere }
+    for note in related
+    where WatchedPlace(at: note.place.path)?.file.inode != note.place.file.inode {
+      try PositionFile(self.path(watch, sink, note.place.path))
+        .update { $0 = PositionFile.Content(acknowledged: ExpectedPosition.nowhere) }
+    }
+    return origin
   }
 
   func remove(_ watch: String, _ sink: String, _ file: String) {
@@ -148,14 +175,18 @@ final class Positions: Sendable {
     formerNames.withLock { $0["\(watch).\(sink)"] ?? 0 } <= 1
   }
 
-  private func notes(_ watch: String, _ sink: String) -> [FileOrigin.Note] {
+  /// A note of the file itself is in its history, also if a full resync is owed there.
+  private func notes(
+    _ watch: String, _ sink: String, of file: WatchedPlace, _ history: UUID
+  ) -> [FileOrigin.Note] {
     let folder = sinkFolder(watch, sink)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.compactMap { name in
       guard let (place, content) = PositionFile.noted(in: "\(folder)/\(name)"),
         let position = content.acknowledged ?? content.intended
       else { return nil }
-      return FileOrigin.Note(place: place, history: position.historyID)
+      let isItself = position == ExpectedPosition.nowhere && place.file.inode == file.file.inode
+      return FileOrigin.Note(place: place, history: isItself ? history : position.historyID)
     }
   }
 

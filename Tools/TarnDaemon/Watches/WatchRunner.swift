@@ -181,10 +181,7 @@ final class WatchRunner: FileTable.Listener {
         409, "'\(name)' serves clients, each of which goes on where it wants: it cannot \(action)\n"
       )
     }
-    let runners = state.withLock { state in
-      state.runners.filter { path == nil || $0.key == path }.values.flatMap { $0 }
-        .filter { $0.status.sink == name }
-    }
+    let runners = runners(in: path).filter { $0.status.sink == name }
     switch action {
     case .try:
       if path != nil { return HTTPAnswer(400, "a test delivery has no changes of a file\n") }
@@ -196,6 +193,15 @@ final class WatchRunner: FileTable.Listener {
       if runners.isEmpty { return HTTPAnswer(404, "the watch has no such file open\n") }
       return ask(runners) { try action == .skip ? $0.skip() : $0.resend() }
     }
+  }
+
+  /// - Parameter path: one of the watch's files, by any of its names; nil for all.
+  private func runners(in path: String?) -> [SinkRunner] {
+    let (all, files) = state.withLock { ($0.runners, $0.files) }
+    guard let path else { return all.values.flatMap { $0 } }
+    if let runners = all[path] { return runners }
+    guard path.beginsWithBytes(of: "/"), let found = FileFacts.at(path)?.identity else { return [] }
+    return all.filter { files[$0.key]?.identity == found }.values.flatMap { $0 }
   }
 
   private func ask(
@@ -317,14 +323,16 @@ final class WatchRunner: FileTable.Listener {
     let status = SinkStatus(settings.name, sink.name, file.path)
     let cursor = context.cursorName(settings.name, sink.name)
     var positions: PositionFile?
-    var isCopy = false
     do {
       let opened = try context.positions?.open(
         settings.name, sink.name, file.path, cursors, cursor: cursor)
       positions = opened?.file
-      if case .copied(let original)? = opened?.origin {
-        isCopy = true
+      switch opened?.origin {
+      case .copied(let original)?:
         context.log.write(.notice, "the file is a copy of \(original)", of: status)
+      case .moved(let former)?:
+        context.log.write(.notice, "the file was delivered as \(former) before", of: status)
+      case .alone?, nil: break
       }
     } catch {
       context.log.write(.warning, "\(error)", of: status)
@@ -336,7 +344,6 @@ final class WatchRunner: FileTable.Listener {
     }
     return SinkRunner(
       settings, receiver, letters, file, cursorName: cursor, positions: positions,
-      isCopy: isCopy,
       isLater: { [weak self] in self?.hasBegun(sink.name, in: file.path) ?? true },
       status, context.log)
   }
