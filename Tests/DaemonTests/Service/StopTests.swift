@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import ToolSupport
 
+@testable import TarnDaemon
+
 /// The end of a daemon, which takes 5 seconds at most.
 @Suite(.timeLimit(.minutes(30)), .fewAtOnce)
 struct StopTests {
@@ -49,6 +51,44 @@ struct StopTests {
     try await yieldUntil { try model().version >= 3 }
     #expect(try model().notes == file.expected)
     daemon.stop()
+  }
+
+  /// A daemon that ends while it starts opens no more stores.
+  @Test func opensNothingAfterTheSignal() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let text = """
+      state: $/state
+      http: {listen: $/http.sock}
+      watches: [{name: a, file: $/*.tarn, class: Note, sinks: [{file: $/out.jsonl}]}]
+      """
+    let path = try folder.file(
+      "watch.yaml", Array(text.replacingOccurrences(of: "$", with: folder.path).utf8))
+    let daemon = try Daemon(ConfigurationFiles(path), DaemonLog(upTo: .error))
+    daemon.stopSoon()
+    #expect(try daemon.start() == nil)
+    #expect(daemon.hasStopped)
+    daemon.stop()
+    #expect(try DaemonTestStore.cursors(file.path) == [])
+    #expect(!folder.names.contains("out.jsonl"))
+    #expect(!folder.names.contains("http.sock"))
+  }
+
+  /// Those that wait for a file are not held up by it.
+  @Test func nobodyWaitsForFilesAfterTheSignal() throws {
+    let table = FileTable()
+    table.closeSoon()
+    let listener = NoListener()
+    let group = table.add(folder.file("notes.tarn"), listener)
+    #expect(group.wait(timeout: .now()) == .success)
+    table.remove(listener)
+    #expect(table.files.isEmpty)
+  }
+
+  private final class NoListener: FileTable.Listener {
+    func begin(_ file: OpenFile) { Issue.record("began \(file.path)") }
+    func end(_ path: String) {}
+    func isWaiting(for path: String, _ reason: String) { Issue.record("waits for \(path)") }
   }
 
   private func writing(_ configuration: Realm.Configuration, _ body: () -> Void) throws {

@@ -84,7 +84,12 @@ final class HTTPEndpoint: Sendable {
     for server in next.all { try server.start() }
   }
 
-  func stop() { stop(replacedBy: Servers(doors: Doors(http: nil, handedOver: []))) }
+  func stop() {
+    let next = state.withLock { $0.next.take() }
+    stop(replacedBy: Servers(doors: Doors(http: nil, handedOver: [])))
+    // Servers that were prepared and not started.
+    next?.own?.listener.end()
+  }
 
   private func stop(replacedBy next: Servers) {
     let former = state.withLock { state in

@@ -69,10 +69,24 @@ package final class Daemon: HTTPServer.Routes {
     for sync in settings.syncs { add(sync, beginning) }
     files.onLook { [weak self] in self?.tick() }
     let late = wait(for: beginning, Self.startPatience)
+    if hasStopped { return nil }
     // Requests wait until then: they would find no watch.
     try endpoint.change()
     ServiceNotice.ready(status)
     return late
+  }
+
+  /// Whether it ends, perhaps before it has started.
+  package var hasStopped: Bool { state.withLock { $0.hasStopped } }
+
+  /// Opens no more stores and lets all deliveries end: `start` returns soon. Never waits.
+  package func stopSoon() {
+    let watches = state.withLock { state in
+      state.hasStopped = true
+      return state.watches
+    }
+    files.closeSoon()
+    for watch in watches { watch.stopSoon() }
   }
 
   private func makeNote() {
@@ -100,7 +114,11 @@ package final class Daemon: HTTPServer.Routes {
   private func add(_ watch: WatchSettings, _ group: DispatchGroup) throws {
     let runner = WatchRunner(watch, files, context)
     try runner.start(in: group)
-    state.withLock { $0.watches.append(runner) }
+    let isLate = state.withLock { state in
+      state.watches.append(runner)
+      return state.hasStopped
+    }
+    if isLate { runner.stopSoon() }
   }
 
   private func add(_ sync: SyncSettings, _ group: DispatchGroup) {
@@ -116,7 +134,7 @@ package final class Daemon: HTTPServer.Routes {
   private func wait(
     for beginning: DispatchGroup, _ patience: DispatchTimeInterval = Daemon.patience
   ) -> String? {
-    guard beginning.wait(timeout: .now() + patience) == .timedOut else { return nil }
+    guard beginning.wait(timeout: .now() + patience) == .timedOut, !hasStopped else { return nil }
     let late = state.withLock { $0.watches }.filter { $0.goOn() }.map { "'\($0.settings.name)'" }
     let names = late.prefix(3).joined(separator: ", ")
     let text = late.count > 3 ? "\(names) and \(late.count - 3) others" : names
@@ -293,12 +311,8 @@ package final class Daemon: HTTPServer.Routes {
   package func stop() {
     ServiceNotice.stopping()
     files.onLook(nil)
-    let watches = state.withLock { state in
-      state.hasStopped = true
-      return state.watches
-    }
     // All deliveries end at the same time.
-    for watch in watches { watch.stopSoon() }
+    stopSoon()
     let ended = DispatchSemaphore(value: 0)
     DispatchQueue(label: "tarn-stop").async { [self] in
       stopAll()

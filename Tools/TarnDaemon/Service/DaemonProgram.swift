@@ -100,15 +100,28 @@ package enum DaemonProgram {
     Logger.shared = Logger(level: .warn) { log.write($0 == .warn ? .warning : .error, $1) }
     tarn_raise_descriptors()
     let ended = DispatchSemaphore(value: 0)
-    let trap = SignalTrap { _ in ended.signal() }
+    let starting = Lock<(daemon: Daemon?, isEnding: Bool)>((nil, false))
+    let trap = SignalTrap { _ in
+      let daemon = starting.withLock { starting in
+        starting.isEnding = true
+        return starting.daemon
+      }
+      daemon?.stopSoon()
+      ended.signal()
+    }
     signal(SIGHUP, SIG_IGN)
     let daemon = try Daemon(configuration(arguments), log)
+    let isEnding = starting.withLock { starting in
+      starting.daemon = daemon
+      return starting.isEnding
+    }
+    if isEnding { daemon.stopSoon() }
     let late = try daemon.start().map { ", except \($0)" } ?? ""
     let reloading = DispatchSource.makeSignalSource(
       signal: SIGHUP, queue: DispatchQueue(label: "tarn-reload"))
     reloading.setEventHandler { daemon.reload() }
     reloading.resume()
-    log.write(.notice, "the watches stand\(late)")
+    if !daemon.hasStopped { log.write(.notice, "the watches stand\(late)") }
     withExtendedLifetime(trap) { ended.wait() }
     reloading.cancel()
     daemon.stop()

@@ -23,6 +23,8 @@ final class FileTable: Sendable {
     var onLook: (@Sendable () -> Void)?
     var turns: [String: FileTurn] = [:]
     var patterns: [(pattern: String, listener: any Listener)] = []
+    /// Whether no more files are opened.
+    var isClosing = false
   }
 
   /// The turns that have work to do. A few work at the same time: each takes a thread. Those that
@@ -82,6 +84,16 @@ final class FileTable: Sendable {
     for turn in turns { turn.waitUntilIdle() }
   }
 
+  /// Opens no more files, and lets nobody wait for those that are not open. Never waits.
+  func closeSoon() {
+    let turns = state.withLock { state in
+      state.isClosing = true
+      return Array(state.turns.values)
+    }
+    line.withLock { $0.waiting = [] }
+    for turn in turns { turn.giveUp() }
+  }
+
   /// The files that are open, and why others are not.
   var files: [(path: String, file: OpenFile?, reason: String?)] {
     state.withLock { $0.turns }.map { path, turn in
@@ -102,16 +114,29 @@ final class FileTable: Sendable {
   private func look() {
     forgetWhatIsGone()
     let turns = state.withLock { Array($0.turns.values) }
-    // A file that was moved ends at its former path before it begins at the new one.
-    let ending = turns.compactMap { $0.endIfLost() }
-    for turn in turns where turn.isDue(besides: ending) { enqueue(turn) }
+    for turn in turns { turn.endIfLost() }
+    lazy var open = Self.byFile(turns)
+    // A file that was moved ends at its former path before it begins at the new one. It may be moved
+    // at any time: its former path is looked at after the new one.
+    func isEnding(_ file: FileIdentity) -> Bool {
+      open[file]?.contains { $0.endIfLost() } ?? false
+    }
+    for turn in turns where turn.isDue(besides: isEnding) { enqueue(turn) }
     for (pattern, listener) in state.withLock({ $0.patterns }) {
       for path in Self.paths(of: pattern) {
-        add(listener, at: path, isNamed: false, nil, besides: ending)
+        add(listener, at: path, isNamed: false, nil, besides: isEnding)
       }
     }
     advance()
     state.withLock { $0.onLook }?()
+  }
+
+  private static func byFile(_ turns: [FileTurn]) -> [FileIdentity: [FileTurn]] {
+    var found: [FileIdentity: [FileTurn]] = [:]
+    for turn in turns {
+      if let file = turn.status.file { found[file.identity, default: []].append(turn) }
+    }
+    return found
   }
 
   private func enqueue(_ turn: FileTurn) {
@@ -121,6 +146,7 @@ final class FileTable: Sendable {
 
   /// Lets turns work, the first ones first.
   private func advance() {
+    if state.withLock({ $0.isClosing }) { return }
     let now = DispatchTime.now()
     let next = line.withLock { line -> [FileTurn] in
       let busy = line.working.values.count { $0 + Self.isLong > now }
@@ -147,15 +173,16 @@ final class FileTable: Sendable {
 
   private func add(
     _ listener: any Listener, at path: String, isNamed: Bool, _ group: DispatchGroup?,
-    besides ending: [FileIdentity] = []
+    besides isEnding: (FileIdentity) -> Bool = { _ in false }
   ) {
-    let turn = state.withLock { state in
+    let turn = state.withLock { state -> FileTurn? in
+      if state.isClosing { return nil }
       let turn = state.turns[path] ?? FileTurn(path)
       state.turns[path] = turn
       // Under this lock, so that the turn is not forgotten meanwhile.
       return turn.add(listener, isNamed: isNamed, group) ? turn : nil
     }
-    if let turn, turn.isDue(besides: ending) { enqueue(turn) }
+    if let turn, turn.isDue(besides: isEnding) { enqueue(turn) }
   }
 
   // MARK: - Patterns

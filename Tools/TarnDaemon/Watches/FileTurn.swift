@@ -79,18 +79,26 @@ final class FileTurn: Sendable {
 
   /// Ends a file that another one, or none, has replaced.
   ///
-  /// - Returns: the file that ends, until it has.
-  func endIfLost() -> FileIdentity? {
-    guard let file = state.withLock({ $0.file }) else { return nil }
+  /// - Returns: whether it ends, until it has.
+  @discardableResult
+  func endIfLost() -> Bool {
+    guard let file = state.withLock({ $0.file }) else { return false }
     if file.isLost { state.withLock { $0.isLost = true } }
-    return state.withLock { $0.isLost ? file.identity : nil }
+    return state.withLock { $0.isLost }
+  }
+
+  /// Lets nobody wait for the file.
+  func giveUp() {
+    state.withLock { state in
+      for index in state.entries.indices { state.entries[index].group.take()?.leave() }
+    }
   }
 
   /// Whether there is something to be done that is not under way; then the caller must let it
   /// `work`.
   ///
-  /// - Parameter ending: files that must not begin here before they have ended elsewhere.
-  func isDue(besides ending: [FileIdentity]) -> Bool {
+  /// - Parameter isEnding: whether a file must not begin here before it has ended elsewhere.
+  func isDue(besides isEnding: (FileIdentity) -> Bool) -> Bool {
     let isDue = state.withLock { state in
       if state.isBusy { return false }
       let waits = state.entries.contains { !$0.hasBegun }
@@ -100,7 +108,7 @@ final class FileTurn: Sendable {
     }
     guard isDue else { return false }
     if state.withLock({ $0.file == nil }), let found = FileFacts.at(path)?.identity,
-      ending.contains(found)
+      isEnding(found)
     {
       state.withLock { $0.isBusy = false }
       return false
