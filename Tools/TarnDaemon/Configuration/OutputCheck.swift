@@ -67,6 +67,7 @@ struct OutputCheck {
     guard lineFiles.contains(output), output != "/dev/stdout", output != "/dev/stderr" else {
       return false
     }
+    if PathRights.isLink(output) { return PathRights.kind(of: output) == S_IFSOCK }
     return sockets.contains(output) || PathRights.kind(of: output) == S_IFSOCK
   }
 
