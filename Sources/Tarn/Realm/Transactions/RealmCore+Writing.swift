@@ -106,8 +106,8 @@ extension RealmCore {
       // Others are woken before this instance cleans up: they wait, and it does not.
       (snapshot, changes) = try store.commit(session, &token) { write.mark?.commit() }
     } catch {
-      // Before any other writer can write; if it is committed (`.committed`), the instance shows the
-      // version before until it can advance.
+      // Before any other writer can write. If it is committed (`.committed`), the instance shows
+      // the version before until it can advance.
       cancelWrite()
       token.take()?.release()
       throw Realm.Error(error)

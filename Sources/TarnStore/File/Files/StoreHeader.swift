@@ -130,8 +130,8 @@ struct StoreHeader: Equatable {
 
   private static func isZero(_ bytes: ArraySlice<UInt8>) -> Bool { bytes.allSatisfy { $0 == 0 } }
 
-  /// Fewer bytes only at the end of the file. A page that cannot be read is an error, because a file
-  /// without bytes would become a new store.
+  /// Fewer bytes only at the end of the file. A page that cannot be read is an error, because a
+  /// file without bytes would become a new store.
   private static func bytes(
     of descriptor: Int32, at offset: Int, count: Int = metaByteCount, _ path: String
   ) throws(StorageError) -> [UInt8] {
