@@ -70,7 +70,7 @@ extension ProcessTests {
       let (file, lines) = try run(kind, 3)
       #expect(
         lines == [
-          "first " + outcome(kind, "fail"), "shown 0 in write false", "told []",
+          "first " + outcome(kind, "outcomeUnknown"), "shown 0 in write false", "told []",
           "second " + outcome(kind, "fail"), "shown 0 busy false", "gate fail",
         ])
       try checkWritable(file, commits: [0, times(kind)])

@@ -71,7 +71,9 @@ struct DamageWorker {
   }
 
   private func outcome(_ end: ChildProcess.End, _ said: [String], _ message: String) -> String {
-    let first = message.splitASCII("\n").first.map(String.init) ?? ""
+    let lines = message.splitASCII("\n").map(String.init)
+    // Warnings may come before it: the file is a copy.
+    let first = lines.first { $0.contains("Fatal error") } ?? lines.first ?? ""
     switch end {
     case .exited(0): return said.last ?? "silence"
     case .exited(let code): return "crash exit \(code) \(said) \(first)"
