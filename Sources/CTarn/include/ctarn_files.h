@@ -25,8 +25,9 @@ int tarn_rename_to_new(const char *from, const char *to);
 bool tarn_file_birth(int fd, uint64_t *inode, int64_t *seconds, uint32_t *nanoseconds);
 
 // May the effective user do that with the file (R_OK, W_OK)? 0, or an errno; 0 also where the
-// kernel cannot say: then opening it shows. Unlike access, which judges by the real user of a set-uid
-// program; and unlike opening and closing the file, which drops the POSIX locks of this process.
+// kernel cannot say: then opening it shows. Unlike access, which judges by the real user of a
+// set-uid program; and unlike opening and closing the file, which drops the POSIX locks of this
+// process.
 int tarn_effective_access(const char *path, int rights);
 // A variable of the environment; null if it is not set, or in a set-uid program, whose caller must
 // not choose what it does.

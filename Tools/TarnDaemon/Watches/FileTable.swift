@@ -116,8 +116,8 @@ final class FileTable: Sendable {
     let turns = state.withLock { Array($0.turns.values) }
     for turn in turns { turn.endIfLost() }
     lazy var open = Self.byFile(turns)
-    // A file that was moved ends at its former path before it begins at the new one. It may be moved
-    // at any time: its former path is looked at after the new one.
+    // A file that was moved ends at its former path before it begins at the new one. It may be
+    // moved at any time: its former path is looked at after the new one.
     func isEnding(_ file: FileIdentity) -> Bool {
       open[file]?.contains { $0.endIfLost() } ?? false
     }

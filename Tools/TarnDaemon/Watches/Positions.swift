@@ -44,8 +44,8 @@ final class Positions: Sendable {
   /// - Parameters:
   ///   - cursors: those of the file.
   ///   - cursor: the name of the sink's.
-  /// - Returns: the position, which is nowhere if the cursor's is another path's, and where the file
-  ///   comes from.
+  /// - Returns: the position, which is nowhere if the cursor's is another path's, and where the
+  ///   file comes from.
   func open(
     _ watch: String, _ sink: String, _ file: String, _ cursors: [CursorRecord], cursor: String
   ) throws -> (file: PositionFile, origin: FileOrigin) {
@@ -62,9 +62,9 @@ final class Positions: Sendable {
     return (try PositionFile(path, of: place), origin)
   }
 
-  /// Finds out whether the cursor of a file has the position of another path. Consumers keep content
-  /// by paths: they need a full resync then, and so do those of the paths that the file has left, if
-  /// it or another one comes there.
+  /// Finds out whether the cursor of a file has the position of another path. Consumers keep
+  /// content by paths: they need a full resync then, and so do those of the paths that the file has
+  /// left, if it or another one comes there.
   private func leaveFormerPaths(
     _ watch: String, _ sink: String, _ place: WatchedPlace, _ history: UUID
   ) throws -> FileOrigin {
