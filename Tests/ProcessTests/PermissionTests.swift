@@ -131,10 +131,13 @@ extension ProcessTests {
         ]
         return try ChildProcess("setpriv", arguments, environment: environment).finish().lines
       }
-      #expect(try lines("write") == ["opened 120"])
-      #expect(try lines("read-only") == ["opened 120"])
-      // Nor does the one who started it choose where it dies.
-      #expect(try lines("write", ["TARN_FAULT": "names.made"]) == ["opened 120"])
+      for mode in ["write", "read-only"] {
+        // Nor does the one who started it choose where it dies.
+        for environment in [[:], ["TARN_FAULT": "names.made"]] {
+          let lines = try lines(mode, environment)
+          #expect(lines.first?.hasPrefix("opened ") == true, "\(mode) \(environment): \(lines)")
+        }
+      }
       // What is another user's stays closed to it, also if the caller may open it.
       for ending in ["", "-lock", "-signal"] {
         #expect(chown(file.path + ending, Self.nobody, Self.nobody) == 0)
