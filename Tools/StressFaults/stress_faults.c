@@ -34,7 +34,7 @@ void stress_fail_call(int number, int error_number) {
 
 int stress_calls(void) { return atomic_load(&call_count); }
 
-// Counts a call. True if it is the one that shall fail.
+// Counts a call. True if it is the one that is to fail.
 static bool call_fails(void) {
   int number = atomic_fetch_add(&call_count, 1) + 1;
   if (number != atomic_load(&failing_call)) return false;

@@ -46,7 +46,7 @@ package final class FeedLine {
   private let batch: ChangeBatch
   private let className: String
   private let values: RecordedJSON
-  /// Nil if the file does not have the class: then there are no objects of it.
+  /// Nil if the file does not have the class, and so none of its objects.
   private let described: ClassSchema?
   private let members: [JSONMember]
   private let limit: Int

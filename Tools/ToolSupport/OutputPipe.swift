@@ -23,7 +23,7 @@ package final class OutputPipe {
     case cancelled
     case failed(ToolError)
 
-    /// Why a program fails because of it; nil if nobody wants more, which is a success.
+    /// The error that ends the program; nil if the reader has gone, which is a success.
     package var message: String? {
       if case .failed(let error) = self { error.message } else { nil }
     }
@@ -110,7 +110,7 @@ package final class OutputPipe {
     impatient = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
   }
 
-  /// Not for what stands for a closed output: if it was opened again, writes would succeed.
+  /// Not for the file that replaces a closed output: opened again, it would accept writes.
   private var isWritable: Bool {
     let flags = fcntl(descriptor, F_GETFL)
     return flags >= 0 && flags & O_ACCMODE != O_RDONLY

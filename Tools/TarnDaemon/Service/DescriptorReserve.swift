@@ -4,7 +4,7 @@ import TarnStore
 /// The file descriptors that clients, outputs and stores leave to the rest of the daemon: without
 /// any, it could neither deliver, nor note a position, nor answer an operator. Any thread.
 enum DescriptorReserve {
-  /// Who takes descriptors, and how many must be left for others then.
+  /// The users of descriptors. Each may take one only while enough are left for the others.
   enum Taker {
     /// A client that stays.
     case client
@@ -31,7 +31,7 @@ enum DescriptorReserve {
   private static let logEvery = Duration.seconds(60)
   private static let logged = Lock<ContinuousClock.Instant?>(nil)
 
-  /// Why somebody cannot take one now; nil if that is possible.
+  /// The reason to refuse a descriptor now; nil if one may be taken.
   static func refusal(_ taker: Taker) -> String? {
     guard let left, left < taker.leaves else { return nil }
     return lack

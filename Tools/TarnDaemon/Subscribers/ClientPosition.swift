@@ -5,8 +5,8 @@ import ToolSupport
 /// with it after the watch selects something else.
 struct ClientPosition: Equatable, Sendable, CustomStringConvertible {
   let position: ChangePosition
-  /// The sum of the watch's selection; nil for a position from elsewhere, such as the line of
-  /// another sink, or from an earlier version. What it selects is not known.
+  /// The sum of the watch's selection. Nil if the selection is unknown: the position is from the
+  /// line of another sink, or from an earlier version.
   let selection: String?
 
   init(_ position: ChangePosition, selection: String?) {

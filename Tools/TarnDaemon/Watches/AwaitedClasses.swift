@@ -68,7 +68,7 @@ final class PresentClasses: Sendable {
   /// Looks which classes the file has, and lets the status name the others.
   ///
   /// - Parameter isOwed: whether the consumer has objects of another file, or of a version that the
-  ///   file does not have: it needs to know that there are none of them, whatever the file lacks.
+  ///   file does not have. It must learn that they are gone, even if the file lacks their classes.
   /// - Returns: the watch of the classes that the file has.
   /// - Throws: `AwaitedClasses` if it has none of them, and the consumer is owed nothing.
   func look(orIf isOwed: () throws -> Bool = { false }) throws -> WatchSettings {

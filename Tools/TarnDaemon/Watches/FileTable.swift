@@ -84,7 +84,7 @@ final class FileTable: Sendable {
     for turn in turns { turn.waitUntilIdle() }
   }
 
-  /// Opens no more files, and lets nobody wait for those that are not open. Never waits.
+  /// Stops opening files, and releases callers that wait for unopened ones. Returns at once.
   func closeSoon() {
     let turns = state.withLock { state in
       state.isClosing = true

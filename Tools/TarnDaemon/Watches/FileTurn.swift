@@ -87,7 +87,7 @@ final class FileTurn: Sendable {
     return state.withLock { $0.isLost }
   }
 
-  /// Lets nobody wait for the file.
+  /// Releases the callers that wait for the file.
   func giveUp() {
     state.withLock { state in
       for index in state.entries.indices { state.entries[index].group.take()?.leave() }

@@ -4,8 +4,8 @@ internal import Glibc
 /// Numbered points at which a test process can be made to die or stop, so that a test covers each
 /// of them and does not depend on luck.
 ///
-/// Only test programs arm them, by a call: the library itself does not read these variables, which
-/// whoever starts a program may set. A program that calls `armFromEnvironment` reads:
+/// Only test programs arm them, by calling `armFromEnvironment`. The library itself does not read
+/// these variables, because any user who starts a program can set them:
 /// - `TARN_FAULT_COUNT=<file>`: each hit appends a line `<number> <name>` to the file.
 /// - `TARN_FAULT=<number>` or `<name>` or `<name>:<occurrence>`: at that hit the process sends
 ///   itself SIGKILL, or SIGSTOP if `TARN_FAULT_SIGNAL=stop`.

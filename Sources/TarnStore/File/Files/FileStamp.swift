@@ -1,20 +1,21 @@
 internal import CTarn
 internal import Glibc
 
-/// A record of the file that a store is in, by which copies are noticed that other programs have
-/// made, such as `cp`, and then written to.
+/// A record of the file that a store is in. It shows that another program, such as `cp`, has copied
+/// the file, once the copy is opened for writing.
 ///
 /// It is in the part of the first header page that LMDB never writes, within one sector, so that a
-/// power failure leaves all of it or none. An opener for writing adds it where there is none: in
-/// new stores, in those of older libraries, and in copies made by this one.
+/// power failure leaves all of it or nothing. An opener for writing adds it to files without one:
+/// new stores, those of older libraries, and copies made by this one.
 ///
 /// A file is identified by its inode and the time of its creation. Both stay as they are when the
 /// file is written, renamed or linked. A copy has others, and so has a file that was moved to
-/// another file system: the two cannot be told apart. Clones of whole disks and file systems have
-/// the same, and a file over whose bytes a copy is written keeps its own: they are not noticed.
+/// another file system: the two cannot be distinguished. Clones of whole disks and file systems
+/// have the same ones, and a file that is overwritten with a copy keeps its own, so neither is
+/// noticed.
 ///
-/// So this is information for people. Nothing depends on it: whoever continues from a position
-/// compares version and commit id with the file.
+/// So this is information for people. Nothing depends on it: a consumer that continues from a
+/// position compares version and commit id with the file.
 ///
 /// At byte 1,024, little endian:
 ///
@@ -51,7 +52,7 @@ struct FileStamp: Equatable {
   static let format: UInt32 = 1
   private static let sumAt = 76
 
-  /// What the opener of a file finds.
+  /// The result of comparing the stamp with the file, when a file is opened.
   struct Finding: Equatable {
     var notice: CopyNotice?
     /// Whether no earlier opener for writing has noticed it.

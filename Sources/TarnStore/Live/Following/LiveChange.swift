@@ -97,7 +97,7 @@ package protocol DerivedState: AnyObject, Sendable {}
 package struct LiveDifference: Sendable {
   /// By position; empty for maps.
   package fileprivate(set) var indices = IndexChanges()
-  /// Of maps.
+  /// The changed keys of a map; empty for other sources.
   package fileprivate(set) var keys = KeyChanges()
   /// For values that are derived from rows: how the rows changed, whether or not the observer sees
   /// it, and the values before and after.
