@@ -76,11 +76,9 @@ extension ObjectBase {
       show(image, slot, instance)
       return true
     }
-    switch try session.location(of: key, in: id) {
-    case nil: return false
-    case (.image(let image), let slot)?: show(image, slot, instance)
-    case (.working(let cluster), let slot)?: show(cluster, slot)
-    }
+    guard let (cluster, slot) = try session.location(of: key, in: id) else { return false }
+    if let image = cluster.image { show(image, slot, instance) }
+    if let working = cluster.working { show(working, slot) }
     return true
   }
 
@@ -102,9 +100,10 @@ extension ObjectBase {
   /// it. Does not read from there.
   final func _isWritten(in cluster: UnsafeMutableRawPointer) -> Bool {
     guard let session = _instance?.session, let id = _binding?.classID,
-      case (.working(let found), let slot)? = try? session.location(of: ObjectKey(_key), in: id)
+      let (found, slot) = try? session.location(of: ObjectKey(_key), in: id),
+      let working = found.working
     else { return false }
-    return unsafe Unmanaged.passUnretained(found).toOpaque() == cluster && slot == _slot
+    return unsafe Unmanaged.passUnretained(working).toOpaque() == cluster && slot == _slot
   }
 
   /// True if the row of a managed object does not exist at its version. Traps on the wrong thread.
@@ -202,10 +201,7 @@ extension ObjectBase {
       guard let session = instance.session else {
         return unsafe try instance.shown().row(row.key, in: row.classID)?.0.address
       }
-      guard case (.image(let image), _)? = try session.location(of: row.key, in: row.classID) else {
-        return nil
-      }
-      return unsafe image.address
+      return unsafe try session.location(of: row.key, in: row.classID)?.cluster.image?.address
     }
   }
 

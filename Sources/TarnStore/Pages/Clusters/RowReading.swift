@@ -18,17 +18,28 @@ package protocol RowReading {
 extension ClusterImage: RowReading {}
 extension WorkingCluster: RowReading {}
 
-/// A cluster that is either stored or under edit.
-package enum RowCluster: RowReading {
-  case image(ClusterImage)
-  case working(WorkingCluster)
+/// A cluster that is either stored or under edit. No enumeration: copying one with two payloads
+/// takes a call through its type's witness table.
+package struct RowCluster: RowReading {
+  /// Nil for a cluster under edit.
+  package let image: ClusterImage?
+  /// Nil for a stored cluster.
+  package let working: WorkingCluster?
+
+  @inline(__always)
+  package static func image(_ image: ClusterImage) -> RowCluster {
+    RowCluster(image: image, working: nil)
+  }
+
+  @inline(__always)
+  package static func working(_ cluster: WorkingCluster) -> RowCluster {
+    RowCluster(image: nil, working: cluster)
+  }
 
   @inline(__always)
   private func read<R>(_ stored: (ClusterImage) -> R, _ edited: (WorkingCluster) -> R) -> R {
-    switch self {
-    case .image(let image): stored(image)
-    case .working(let cluster): edited(cluster)
-    }
+    if let image { return stored(image) }
+    return edited(working!)
   }
 
   package var rowCount: Int { read({ $0.rowCount }, { $0.rowCount }) }
@@ -60,10 +71,8 @@ package enum RowCluster: RowReading {
     read({ $0.bytes16(column, slot) }, { $0.bytes16(column, slot) })
   }
   package func bytes(_ column: ColumnID, _ slot: Int) throws(StorageError) -> ClusterBytes {
-    switch self {
-    case .image(let image): try image.bytes(column, slot)
-    case .working(let cluster): cluster.bytes(column, slot)
-    }
+    if let image { return try image.bytes(column, slot) }
+    return working!.bytes(column, slot)
   }
 }
 

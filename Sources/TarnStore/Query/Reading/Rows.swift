@@ -14,12 +14,24 @@ package struct Rows {
   }
 
   private let snapshotReader: SnapshotReader?
-  private let overlay: Overlay
+  /// The open write.
+  let session: WriteSession?
+  private let otherRows: (any RowOverlay)?
+
+  /// Not stored as an enumeration: copying one with several payloads takes a call through its
+  /// type's witness table, and rows are copied for each comparison of two of them.
+  @inline(__always)
+  private var overlay: Overlay {
+    if let session { return .write(session) }
+    if let otherRows { return .other(otherRows) }
+    return .none
+  }
 
   /// - Parameter session: an open write over that snapshot.
   package init(_ reader: SnapshotReader, _ session: WriteSession? = nil) {
     snapshotReader = reader
-    overlay = session.map { .write($0) } ?? .none
+    self.session = session
+    otherRows = nil
   }
 
   package init(_ session: WriteSession) { self.init(session.reader, session) }
@@ -27,7 +39,8 @@ package struct Rows {
   /// Rows that are read one by one.
   package init(_ rows: some RowOverlay) {
     snapshotReader = nil
-    overlay = .other(rows)
+    session = nil
+    otherRows = rows
   }
 
   /// Traps for an overlay whose rows are read one by one.
@@ -35,9 +48,6 @@ package struct Rows {
     guard let snapshotReader else { trap("internal error: these rows have no snapshot") }
     return snapshotReader
   }
-
-  /// The open write.
-  var session: WriteSession? { if case .write(let session) = overlay { session } else { nil } }
 
   package var schema: SchemaView {
     switch overlay {

@@ -37,26 +37,28 @@ extension WriteSession {
   package func value(
     of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> Value? {
-    guard let row = try location(of: key, in: id) else { return nil }
-    return try value(of: column, at: key, in: id, row)
+    guard let (cluster, slot) = try location(of: key, in: id) else { return nil }
+    return try value(of: column, at: key, in: id, cluster, slot)
   }
 
   /// The values of several properties, or nil if the object does not exist.
   package func values(
     of columns: [ColumnID], at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> [Value]? {
-    guard let row = try location(of: key, in: id) else { return nil }
+    guard let (cluster, slot) = try location(of: key, in: id) else { return nil }
     var values: [Value] = []
     values.reserveCapacity(columns.count)
-    for column in columns { values.append(try value(of: column, at: key, in: id, row)) }
+    for column in columns {
+      values.append(try value(of: column, at: key, in: id, cluster, slot))
+    }
     return values
   }
 
   private func value(
     of column: ColumnID, at key: ObjectKey, in id: ClassID,
-    _ row: (cluster: RowCluster, slot: Int)
+    _ cluster: RowCluster, _ slot: Int
   ) throws(StorageError) -> Value {
-    if let inline = try row.cluster.value(schema[id][column], row.slot) {
+    if let inline = try cluster.value(schema[id][column], slot) {
       return try schema.checked(inline)
     }
     return try readLong(column, key, id)
