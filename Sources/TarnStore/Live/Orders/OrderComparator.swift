@@ -1,9 +1,9 @@
 /// Compares rows by their keys, in an order: a maintained result uses it to sort in a changed row,
 /// with some twenty comparisons. Keep the changed row's side with `sortKey(of:)`, so that each
-/// comparison reads only one row. Allocates only for values outside of clusters.
+/// comparison reads only one row. Comparing allocates only for values outside of clusters.
 ///
-/// Used on one thread, for one version.
-package struct OrderComparator {
+/// Used on one thread, for one version. A class, because the functions that compare copy it.
+package final class OrderComparator {
   package let order: ResolvedOrder
   let source: Rows
 
