@@ -16,17 +16,22 @@ public protocol _CollectionProperty: AnyObject, _Persistable {
 
 extension List {
   public static var _isInvalidatedPath: AnyKeyPath { \List.isInvalidated }
+  var backing: any SequenceBacking { _handle.backing }
 }
 
 extension MutableSet {
   public static var _isInvalidatedPath: AnyKeyPath { \MutableSet.isInvalidated }
+  var backing: any SequenceBacking { _handle.backing }
 }
 
 extension Map {
   public static var _isInvalidatedPath: AnyKeyPath { \Map.isInvalidated }
+  var backing: any SequenceBacking { _handle.backing }
 }
 
 extension _CollectionProperty {
+  /// The classes declare it, too: there, it needs no witness table, which each call would look up
+  /// for the element's type.
   var backing: any SequenceBacking { _handle.backing }
   static var kind: CollectionKind { _description.collection }
 }
