@@ -82,7 +82,7 @@ extension ProcessTests {
     ) throws {
       // As the Realm that has it open, perhaps.
       var options = EnvironmentOptions()
-      options.durability = .none
+      options.durability = .relaxed
       let environment = try Environment.open(path: file.path, options: options)
       defer { environment.close() }
       let transaction = try environment.beginRead()

@@ -186,8 +186,9 @@ static int update(bf_lmdb *store, int64_t updates) {
   return error;
 }
 
-int bf_lmdb_commits(bf_lmdb *store, int64_t commits, int durable, double *seconds) {
-  int error = mdb_env_set_flags(store->env, MDB_NOSYNC, !durable);
+int bf_lmdb_commits(bf_lmdb *store, int64_t commits, bf_sync sync, double *seconds) {
+  int error = mdb_env_set_flags(store->env, MDB_NOSYNC, sync == bf_no_sync);
+  if (!error) error = mdb_env_set_flags(store->env, MDB_NOMETASYNC, sync == bf_one_sync);
   double start = bf_now();
   for (int64_t i = 0; !error && i < commits; i++) error = update(store, 1);
   *seconds = bf_now() - start;

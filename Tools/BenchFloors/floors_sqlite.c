@@ -214,13 +214,14 @@ static int update(bf_sqlite *store, int64_t updates) {
   return error;
 }
 
-// Chooses whether a commit waits for the disk.
-static int set_durable(bf_sqlite *store, int durable) {
-  return run(store->db, durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF");
+// Chooses what a commit waits for. With a log, FULL is one sync, and NORMAL none.
+static int set_sync(bf_sqlite *store, bf_sync sync) {
+  return run(
+      store->db, sync == bf_no_sync ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = FULL");
 }
 
-int bf_sqlite_commits(bf_sqlite *store, int64_t commits, int durable, double *seconds) {
-  int error = set_durable(store, durable);
+int bf_sqlite_commits(bf_sqlite *store, int64_t commits, bf_sync sync, double *seconds) {
+  int error = set_sync(store, sync);
   double start = bf_now();
   for (int64_t i = 0; !error && i < commits; i++) error = update(store, 1);
   *seconds = bf_now() - start;
@@ -228,14 +229,14 @@ int bf_sqlite_commits(bf_sqlite *store, int64_t commits, int durable, double *se
 }
 
 int bf_sqlite_age(bf_sqlite *store, int64_t rounds, int64_t updates, int64_t commits) {
-  int error = set_durable(store, 0);
+  int error = set_sync(store, bf_no_sync);
   for (int64_t i = 0; !error && i < rounds; i++) error = update(store, updates);
   for (int64_t i = 0; !error && i < commits; i++) error = update(store, 1);
   return error;
 }
 
 int bf_sqlite_bulk_update(bf_sqlite *store, int64_t updates, double *seconds) {
-  int error = set_durable(store, 0);
+  int error = set_sync(store, bf_no_sync);
   double start = bf_now();
   if (!error) error = update(store, updates);
   *seconds = bf_now() - start;

@@ -94,10 +94,12 @@ final class Bench {
     return made
   }
 
-  func configuration(_ name: String, isDurable: Bool = false) -> Realm.Configuration {
+  func configuration(
+    _ name: String, _ durability: Realm.Configuration.Durability = .relaxed
+  ) -> Realm.Configuration {
     Realm.Configuration(
       fileURL: URL(fileURLWithPath: "\(folder)/\(name).realm"),
-      objectTypes: [Person.self, Ping.self], durability: isDurable ? .full : .relaxed)
+      objectTypes: [Person.self, Ping.self], durability: durability)
   }
 
   /// Fills a store with persons in one write. Returns the duration of the write in seconds.

@@ -180,7 +180,7 @@ struct BenchWorkload {
         title: "collections",
         measureCollections),
       BenchWorkload("W2m", title: "many updates in one write", measureBulkUpdate),
-      BenchWorkload("W2a", "W2b", title: "small commits", measureCommits),
+      BenchWorkload("W2a", "W2c", "W2b", title: "small commits", measureCommits),
       BenchWorkload("W2o", title: "small commits, old values kept", measureOldValues),
       BenchWorkload("W2g", title: "small commits, aged", measureAgedCommits),
     ]

@@ -56,7 +56,7 @@ private actor WritingActor {
 /// is a synchronous durable write.
 func measureAsyncWrites(_ bench: Bench) throws {
   for (id, title, isDurable) in [("W2r", "durable", true), ("W2s", "no fsync", false)] {
-    let configuration = bench.configuration("async-\(id)", isDurable: isDurable)
+    let configuration = bench.configuration("async-\(id)", isDurable ? .full : .relaxed)
     let actor = try waiting { try await WritingActor(configuration) }
     let writes = bench.rounds(isDurable ? 200 : 5000, tiny: 10)
     let many = bench.rounds(1000, tiny: 20)

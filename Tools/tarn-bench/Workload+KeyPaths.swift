@@ -51,7 +51,7 @@ func measureLongKeyPath(_ bench: Bench) throws {
 /// The duration of a commit on raw LMDB and some look-ups after it.
 private func keyPathFloor(_ stores: BenchStores, lookups: Int, _ bench: Bench) throws -> Double {
   let rounds = Int64(bench.rounds(2000, tiny: 10))
-  let commits = try seconds { bf_lmdb_commits(stores.lmdb, rounds, 0, $0) }
+  let commits = try seconds { bf_lmdb_commits(stores.lmdb, rounds, bf_no_sync, $0) }
   let nanoseconds = try seconds { bf_lmdb_lookup(stores.lmdb, rounds, $0) }
   return commits / Double(rounds) + Double(lookups) * nanoseconds * 1e-9
 }

@@ -55,35 +55,48 @@ func seconds(_ run: (UnsafeMutablePointer<Double>) -> Int32) throws -> Double {
   return value
 }
 
-/// W2a and W2b: commits of one Int, durable and not.
+/// W2a, W2c and W2b: commits of one Int, with two syncs, one and none.
 func measureCommits(_ bench: Bench) throws {
   let stores = try bench.stores()
   if bench.options.wants("W2a") {
-    let realm = try Realm(
-      configuration: bench.configuration("durable", isDurable: true), scheduler: bench.scheduler)
-    _ = try bench.fill(realm, objects: bench.objects)
-    try measureCommits(bench, stores, realm, "W2a", "durable commits of one Int", 0.85, 1)
+    try measureSyncedCommits(bench, stores, .full, "W2a", "durable commits of one Int", bf_full)
+  }
+  if bench.options.wants("W2c") {
+    try measureSyncedCommits(
+      bench, stores, .consistent, "W2c", "commits of one Int, one sync", bf_one_sync)
   }
   if bench.options.wants("W2b") {
     try measureCommits(
-      bench, stores, stores.realm, "W2b", "commits of one Int, no fsync", 0.5, 0)
+      bench, stores, stores.realm, "W2b", "commits of one Int, no fsync", 0.5, bf_no_sync)
   }
+}
+
+/// On a file of its own, because the file records whether its commits are synced.
+private func measureSyncedCommits(
+  _ bench: Bench, _ stores: BenchStores, _ durability: Realm.Configuration.Durability,
+  _ id: String, _ title: String, _ sync: bf_sync
+) throws {
+  let realm = try Realm(
+    configuration: bench.configuration("\(durability)", durability), scheduler: bench.scheduler)
+  _ = try bench.fill(realm, objects: bench.objects)
+  try measureCommits(bench, stores, realm, id, title, 0.85, sync)
 }
 
 private func measureCommits(
   _ bench: Bench, _ stores: BenchStores, _ realm: Realm, _ id: String, _ title: String,
-  _ target: Double, _ durable: Int32
+  _ target: Double, _ sync: bf_sync
 ) throws {
-  let commits = durable == 1 ? bench.rounds(1000, tiny: 50) : bench.rounds(10_000, tiny: 200)
+  let commits =
+    sync == bf_no_sync ? bench.rounds(10_000, tiny: 200) : bench.rounds(1000, tiny: 50)
   let people = try scatteredPeople(realm, bench)
   let rates = try bench.alternate([
     { Double(commits) / (try benchTime { try commit(realm, people, commits) }) },
     {
-      Double(commits) / (try seconds { bf_lmdb_commits(stores.lmdb, Int64(commits), durable, $0) })
+      Double(commits) / (try seconds { bf_lmdb_commits(stores.lmdb, Int64(commits), sync, $0) })
     },
     {
       Double(commits)
-        / (try seconds { bf_sqlite_commits(stores.sqlite, Int64(commits), durable, $0) })
+        / (try seconds { bf_sqlite_commits(stores.sqlite, Int64(commits), sync, $0) })
     },
   ])
   bench.add(
@@ -143,5 +156,6 @@ func measureAgedCommits(_ bench: Bench) throws {
   try floor(bf_lmdb_age(stores.lmdb, 3, Int64(updates), Int64(small)))
   try floor(bf_sqlite_age(stores.sqlite, 3, Int64(updates), Int64(small)))
   try measureCommits(
-    bench, stores, stores.realm, "W2g", "commits of one Int on an aged file, no fsync", 0.8, 0)
+    bench, stores, stores.realm, "W2g", "commits of one Int on an aged file, no fsync", 0.8,
+    bf_no_sync)
 }

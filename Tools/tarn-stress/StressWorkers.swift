@@ -57,6 +57,8 @@ final class Worker {
     case "stand-in-line": try AsyncWriting(self).standInLine()
     case "write-threads": writeOnThreads()
     case "fail-disk": FailingDisk.run(path, step: number, sabotage ?? "")
+    case "resume-disk": ResumedDisk.run(path, step: number, sabotage ?? "")
+    case "deliver": try MainActor.assumeIsolated { try ResumedDisk.deliver(path, sabotage ?? "") }
     case "fail-copy": try FailingCopy.run(path, number, sabotage ?? "")
     case "read": try hold()
     case "open": try open()

@@ -5,9 +5,8 @@ import ToolSupport
 enum CommandTable {
   static let commands = [
     inspect, query, count, watch, importing, exporting, set, delete, reindex, log, undo, revert,
-    cursor, retention, schema, create, alter, diff, dump, load, copy, compact, backup, restore,
-    repair,
-    shell,
+    cursor, retention, schema, create, alter, diff, dump, load, copy, compact, flush, backup,
+    restore, repair, shell,
     DaemonCommand.spec, SyncCommands.sync, SyncCommands.server, generate,
   ]
 

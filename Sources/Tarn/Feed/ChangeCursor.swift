@@ -203,7 +203,12 @@ public final class ChangeCursor: Sendable {
     let parts = bound.parts.filter { part in
       request.classes?.contains(snapshot.schema[part.classID].name) ?? true
     }
-    return try make(request, known, core, snapshot, bound, parts)
+    let batch = try make(request, known, core, snapshot, bound, parts)
+    // The consumer must not get ahead of what a power failure leaves.
+    if batch != nil {
+      try publicly { () throws(StorageError) in try store.settle(snapshot, unlessRelaxed: true) }
+    }
+    return batch
   }
 
   private func make(

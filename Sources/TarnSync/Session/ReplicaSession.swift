@@ -115,6 +115,7 @@ private final class SessionRunner: Sendable {
     var seenStopped: ContinuousClock.Instant?
     while !isStopped {
       do {
+        try store.resumeWriting()
         let takes = seenStopped.map { .now - $0 >= Self.patience } ?? false
         let replica = try Replica(store, classes: classes, taking: takes)
         defer { replica.close() }
@@ -144,6 +145,8 @@ private final class SessionRunner: Sendable {
 
   /// A wrong login or a damaged file is not likely to be fixed soon.
   private func wait(after error: any Error, _ backoff: inout Backoff) -> Duration {
+    // The disk has failed; the next attempt finds out whether it works again.
+    if error is StorageError, store.environment.isClosedForWriting { return backoff.next() }
     guard let error = error as? ServerError, error.state != ResetRule.waitState else {
       return Self.schemaWait
     }

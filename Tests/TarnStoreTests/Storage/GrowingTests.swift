@@ -12,7 +12,7 @@ import Testing
   /// The smallest map at first.
   static func options(max: Int = 1 << 40) -> EnvironmentOptions {
     var options = EnvironmentOptions()
-    options.durability = .none
+    options.durability = .relaxed
     options.mapByteCount = max
     options.budget.byteCount = 0
     options.budget.smallMapByteCount = 1 << 20
@@ -114,7 +114,7 @@ import Testing
     let before = try environment.beginRead()
     await #expect(processExitsWith: .success) { [path = path as String] in
       var options = EnvironmentOptions()
-      options.durability = .none
+      options.durability = .relaxed
       let environment = try Environment.open(path: path, options: options)
       try GrowingTests.put(1..<255, in: environment)
       environment.close()
@@ -140,7 +140,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       [path = path as String, parent = getpid() as Int32] in
       var options = EnvironmentOptions()
-      options.durability = .none
+      options.durability = .relaxed
       let environment = try Environment.open(path: path, options: options)
       try environment.clearStaleReaders()
       precondition(environment.readers().contains { $0.processID == parent })

@@ -10,7 +10,7 @@ enum TreeTest {
   static func withStore(_ body: (Environment) throws -> Void) throws {
     let folder = TemporaryFolder()
     var options = EnvironmentOptions()
-    options.durability = .none
+    options.durability = .relaxed
     let environment = try Environment.open(path: folder.file("test.realm"), options: options)
     defer { environment.close() }
     try body(environment)

@@ -9,7 +9,7 @@ import Testing
 struct CommittedErrorTests {
   private func takeAllReaders(of shelter: Shelter) throws -> [ReadTransaction] {
     var options = EnvironmentOptions()
-    options.durability = shelter.durability == .full ? .strict : .none
+    options.durability = shelter.durability == .full ? .full : .relaxed
     let environment = try Environment.open(
       path: shelter.configuration.fileURL!.path, options: options)
     defer { environment.close() }

@@ -62,8 +62,8 @@ import Testing
     expectEqual(person, madePerson(1234))
     #expect(bf_lmdb_person(store, rows + 1, &person) != 0)
     var ages = try ages { bf_lmdb_person(store, $0, $1) }
-    for durable in [Int32(1), 0] {
-      check(bf_lmdb_commits(store, 30, durable, &seconds))
+    for sync in [bf_full, bf_one_sync, bf_no_sync] {
+      check(bf_lmdb_commits(store, 30, sync, &seconds))
       let changed = try self.ages { bf_lmdb_person(store, $0, $1) }
       #expect(steps(from: ages, to: changed) == 30)
       ages = changed
@@ -94,13 +94,13 @@ import Testing
     expectEqual(person, madePerson(1234))
     #expect(bf_sqlite_person(store, rows + 1, &person) != 0)
     let ages = try ages { bf_sqlite_person(store, $0, $1) }
-    for durable in [Int32(1), 0] { check(bf_sqlite_commits(store, 30, durable, &seconds)) }
+    for sync in [bf_full, bf_no_sync] { check(bf_sqlite_commits(store, 30, sync, &seconds)) }
     check(bf_sqlite_bulk_update(store, 50, &seconds))
     check(bf_sqlite_age(store, 3, 100, 20))
     let changed = try self.ages { bf_sqlite_person(store, $0, $1) }
     #expect(steps(from: ages, to: changed) == 60 + 50 + 300 + 20)
     check(bf_sqlite_reopen(store, &seconds))
-    check(bf_sqlite_commits(store, 1, 0, &seconds))
+    check(bf_sqlite_commits(store, 1, bf_no_sync, &seconds))
     bf_sqlite_destroy(store)
     #expect(folder.names.isEmpty)
   }

@@ -70,8 +70,11 @@ int bf_lmdb_count(bf_lmdb *store, int64_t *rows);
 int bf_lmdb_person(bf_lmdb *store, int64_t id, struct bf_person *person);
 // The size of the data file, for W1f.
 int bf_lmdb_file_bytes(bf_lmdb *store, int64_t *bytes);
-// W2a (durable) and W2b: `commits` transactions, each of which adds 1 to one person's age.
-int bf_lmdb_commits(bf_lmdb *store, int64_t commits, int durable, double *seconds);
+// What a commit waits for: nothing; LMDB's pages, but not the header page (MDB_NOMETASYNC); both.
+typedef enum bf_sync { bf_no_sync, bf_one_sync, bf_full } bf_sync;
+
+// W2a, W2c and W2b: `commits` transactions, each of which adds 1 to one person's age.
+int bf_lmdb_commits(bf_lmdb *store, int64_t commits, bf_sync sync, double *seconds);
 // Ages the store before W2g: `rounds` transactions of `updates` scattered updates each, then
 // `commits` small ones, none synced. W2g then measures bf_lmdb_commits().
 int bf_lmdb_age(bf_lmdb *store, int64_t rounds, int64_t updates, int64_t commits);
@@ -122,7 +125,7 @@ void bf_sqlite_destroy(bf_sqlite *store);
 int bf_sqlite_count(bf_sqlite *store, int64_t *rows);
 int bf_sqlite_person(bf_sqlite *store, int64_t id, struct bf_person *person);
 int bf_sqlite_file_bytes(bf_sqlite *store, int64_t *bytes);
-int bf_sqlite_commits(bf_sqlite *store, int64_t commits, int durable, double *seconds);
+int bf_sqlite_commits(bf_sqlite *store, int64_t commits, bf_sync sync, double *seconds);
 int bf_sqlite_age(bf_sqlite *store, int64_t rounds, int64_t updates, int64_t commits);
 int bf_sqlite_bulk_update(bf_sqlite *store, int64_t updates, double *seconds);
 int bf_sqlite_lookup(bf_sqlite *store, int64_t lookups, double *nanoseconds_each);

@@ -114,7 +114,10 @@ final class FileTable: Sendable {
   private func look() {
     forgetWhatIsGone()
     let turns = state.withLock { Array($0.turns.values) }
-    for turn in turns { turn.endIfLost() }
+    for turn in turns {
+      turn.endIfLost()
+      turn.resumeWriting()
+    }
     lazy var open = Self.byFile(turns)
     // A file that was moved ends at its former path before it begins at the new one. It may be
     // moved at any time: its former path is looked at after the new one.

@@ -27,6 +27,8 @@ final class FileTurn: Sendable {
     var isLost = false
     /// An opening that took long is not tried again before that.
     var notBefore = DispatchTime.now()
+    /// When a file whose disk has failed is tried to be written again.
+    var resumesAt = DispatchTime.now()
 
     /// Whether only patterns have found it, and it is not open.
     var mayGo: Bool { file == nil && !isBusy && !entries.contains(where: \.isNamed) }
@@ -35,6 +37,8 @@ final class FileTurn: Sendable {
   /// After an opening that failed, it waits for so many times the time that this took: openings of
   /// a process come one after another, and the other files need them, too.
   private static let pauseFactor: UInt64 = 10
+  /// How long a file rests after each attempt to write it again.
+  private static let resumePause = DispatchTimeInterval.seconds(5)
 
   let path: String
   private let queue = DispatchQueue(label: "tarn-file")
@@ -85,6 +89,25 @@ final class FileTurn: Sendable {
     guard let file = state.withLock({ $0.file }) else { return false }
     if file.isLost { state.withLock { $0.isLost = true } }
     return state.withLock { $0.isLost }
+  }
+
+  /// Lets a file be written again that a failure of its disk has closed for writing.
+  func resumeWriting() {
+    let file = state.withLock { state -> OpenFile? in
+      guard let file = state.file, file.store.environment.isClosedForWriting,
+        state.resumesAt <= .now()
+      else { return nil }
+      state.resumesAt = .now() + Self.resumePause
+      return file
+    }
+    guard let file else { return }
+    queue.async {
+      do {
+        try file.store.resumeWriting()
+      } catch {
+        StoreLog.shared.write(.info, "\(error)")
+      }
+    }
   }
 
   /// Releases the callers that wait for the file.

@@ -37,6 +37,16 @@ extension CommandTable {
     positionals: [file],
     options: [timeout])
 
+  static let flush = CommandSpec(
+    "flush", "Waits until all commits to a store survive a power failure.",
+    discussion: """
+      For stores that programs write with the durability 'consistent', of which a power failure may
+      take the last commit, and for those that were made with 'relaxed'. Of these a power failure
+      may leave a damaged file; after 'flush' it is whole, but only until the next commit of any
+      process. Other writers of such a store wait meanwhile.
+      """,
+    positionals: [file])
+
   static let backup = CommandSpec(
     "backup", "Copies a store into a folder, under a name with the time.",
     discussion: """

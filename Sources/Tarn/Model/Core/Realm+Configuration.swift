@@ -4,13 +4,23 @@ import TarnStore
 extension Realm {
   /// Which file a Realm opens, and how.
   public struct Configuration: Sendable, Equatable, CustomStringConvertible {
-    /// How far a commit goes before `write` returns.
-    public enum Durability: Sendable {
-      /// The commit has been synced to the disk: it survives a power failure.
+    /// What a commit waits for. Every commit survives the death of the process.
+    public enum Durability: Sendable, CaseIterable {
+      /// The commit has been synced to the disk: it survives a power failure. Takes two syncs.
       case full
-      /// The commit is in the operating system's buffers: it survives the death of the process, but
-      /// not of the machine. The setting is stored in the file when it is created and is the same
-      /// for every process that opens it. For data that can be recreated, and for benchmarks.
+      /// After a power failure the file is whole, but the last commit may be missing: what leads to
+      /// it is synced with the next one, or by ``Realm/flush()``. Takes one sync.
+      ///
+      /// Openers with this level and with `full` may use a file at the same time. If both are in
+      /// one process, all of its commits are as with `full`.
+      case consistent
+      /// The commit is in the operating system's buffers. After a power failure the file may be
+      /// damaged. For data that can be recreated, and for benchmarks.
+      ///
+      /// The level is stored in the file when it is created, and is that of every opener, because
+      /// commits that are not synced can destroy those that are: a Realm that is opened with
+      /// another level is `relaxed`, too; see ``Realm/durability``. A file that was created with
+      /// another level cannot be opened with this one.
       case relaxed
     }
 
@@ -160,6 +170,24 @@ extension Realm {
   }
 }
 
+extension Realm.Configuration.Durability {
+  var stored: EnvironmentOptions.Durability {
+    switch self {
+    case .full: .full
+    case .consistent: .consistent
+    case .relaxed: .relaxed
+    }
+  }
+
+  init(_ stored: EnvironmentOptions.Durability) {
+    switch stored {
+    case .full: self = .full
+    case .consistent: self = .consistent
+    case .relaxed: self = .relaxed
+    }
+  }
+}
+
 /// Blocks cannot be compared; this compares the places where they were set.
 private final class MigrationBox: Equatable, Sendable {
   let block: MigrationBlock
@@ -202,7 +230,7 @@ extension Realm.Configuration {
     var options = Store.Options()
     options.isReadOnly = readOnly
     options.createsStore = createsFile
-    options.isDurable = durability == .full && inMemoryIdentifier == nil
+    options.durability = inMemoryIdentifier == nil ? durability.stored : .relaxed
     options.classes = model.definitions
     options.schemaVersion = takesVersionOfFile(model) ? nil : schemaVersion
     return options

@@ -37,7 +37,7 @@ struct FirstOpening {
       let store = try StoreRegistry.open(seed, options)
       do throws(StorageError) {
         let copy = StoreCopy(
-          try store.newestSnapshot(), isDurable: configuration.durability == .full)
+          try store.newestSnapshot(), isDurable: configuration.durability != .relaxed)
         _ = try copy.write(to: path)
       } catch {
         // Another process was faster.

@@ -60,7 +60,7 @@ extension Realm {
     guard let fileURL = configuration.fileURL else {
       throw Error(.invalidInput, message: "A copy needs a configuration with a fileURL.")
     }
-    return try writeCopy(to: fileURL, isDurable: configuration.durability == .full, progress)
+    return try writeCopy(to: fileURL, isDurable: configuration.durability != .relaxed, progress)
   }
 
   private func writeCopy(

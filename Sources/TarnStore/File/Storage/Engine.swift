@@ -15,11 +15,35 @@ final class Engine: Sendable {
   let mapByteCount: Int
   /// The start of the map; 0 while unknown, because LMDB does not report it.
   let mapStart = Atomic<UInt>(0)
+  /// LMDB's flags for syncs.
+  private let syncFlags: Atomic<UInt32>
 
-  init(handle: LMDBHandle, descriptors: EngineDescriptors, mapByteCount: Int) {
+  init(
+    handle: LMDBHandle, descriptors: EngineDescriptors, mapByteCount: Int,
+    durability: EnvironmentOptions.Durability
+  ) {
     self.handle = handle
     self.descriptors = descriptors
     self.mapByteCount = mapByteCount
+    syncFlags = Atomic(Self.flags(for: durability))
+  }
+
+  static func flags(for durability: EnvironmentOptions.Durability) -> UInt32 {
+    switch durability {
+    case .full: 0
+    case .consistent: UInt32(MDB_NOMETASYNC)
+    case .relaxed: UInt32(MDB_NOSYNC)
+    }
+  }
+
+  /// Sets what the commit waits for. Only within a write transaction, so by one thread at a time:
+  /// LMDB 0.9 has these flags for an environment, not for a transaction.
+  func setDurability(_ durability: EnvironmentOptions.Durability) {
+    let flags = Self.flags(for: durability)
+    let former = syncFlags.exchange(flags, ordering: .relaxed)
+    if former == flags { return }
+    if former != 0 { unsafe mdb_env_set_flags(handle.raw, former, 0) }
+    if flags != 0 { unsafe mdb_env_set_flags(handle.raw, flags, 1) }
   }
 
   /// Finds the start of the map: a page of the tree contains its own number. Only for a view whose
@@ -88,8 +112,7 @@ struct EngineOpening {
     guard result == 0, let raw = unsafe created else { return (result, nil) }
     unsafe mdb_env_set_mapsize(raw, mapByteCount)
     unsafe mdb_env_set_maxreaders(raw, UInt32(options.readerCount))
-    var flags = UInt32(MDB_NOSUBDIR | MDB_NOTLS)
-    if options.durability == .none { flags |= UInt32(MDB_NOSYNC) }
+    var flags = UInt32(MDB_NOSUBDIR | MDB_NOTLS) | Engine.flags(for: options.durability)
     if !isWritable { flags |= UInt32(MDB_RDONLY) }
     result = unsafe dataPath.withPath { unsafe mdb_env_open(raw, $0, flags, mode) }
     if result == 0 { return unsafe (0, LMDBHandle(raw: raw)) }

@@ -67,10 +67,53 @@ extension Environment {
   /// Errors: `.addressSpace` at the largest size of a store, and if the process cannot reserve
   /// more; `.busy` if other processes take too long to open the store; those of opening.
   func grow(beyond outgrown: Engine, _ operation: String) throws(StorageError) {
+    try succeed(outgrown, operation) { data throws(StorageError) in
+      let smallest = max(Int(data.byteCount), outgrown.mapByteCount + 65536)
+      guard smallest <= options.mapByteCount else {
+        throw error(
+          .addressSpace, "open",
+          "A store can have \(options.mapByteCount) bytes at most. Delete some objects, and "
+            + "compact the file")
+      }
+      let wanted = min(
+        options.mapByteCount, Self.factor * max(Int(data.byteCount), outgrown.mapByteCount))
+      return smallest...wanted
+    }
+  }
+
+  /// How many engines a store may have. Each takes three descriptors.
+  private static let enginesMax = 16
+
+  /// Opens another engine in place of one in which LMDB refuses everything, because the disk failed
+  /// while it wrote a header page.
+  ///
+  /// Errors: `.failed` if that has happened often; those of opening.
+  func replace(_ broken: Engine, _ operation: String) throws(StorageError) {
+    try succeed(broken, operation) { data throws(StorageError) in
+      guard state.withLock({ $0.engines.count < Self.enginesMax }) else {
+        throw error(
+          .failed, operation,
+          "the disk has failed too often: release every Realm, frozen object and cursor of the "
+            + "file in this process, and open it again")
+      }
+      let byteCount = Int(data.byteCount)
+      let wanted = max(options.budget.smallMapByteCount, Self.factor * byteCount)
+      let smallest = max(1 << 20, byteCount)
+      return smallest...max(smallest, min(options.mapByteCount, wanted))
+    }
+  }
+
+  /// Opens another engine, unless another thread has done so.
+  ///
+  /// - Parameter size: the bytes of address space to reserve, at least and at most.
+  private func succeed(
+    _ former: Engine, _ operation: String,
+    _ size: (FileFacts) throws(StorageError) -> ClosedRange<Int>
+  ) throws(StorageError) {
     do throws(StorageError) {
       try EnvironmentRegistry.shared.whileNothingOpens { () throws(StorageError) in
-        guard state.withLock({ $0.engine === outgrown && !$0.isClosed }) else { return 0 }
-        let engine = try openEngine(largerThan: outgrown)
+        guard state.withLock({ $0.engine === former && !$0.isClosed }) else { return 0 }
+        let engine = try openEngine(size)
         let pool = state.withLock { state in
           state.engines.append(engine)
           state.grownInVainAt = 0
@@ -96,22 +139,16 @@ extension Environment {
     view.engine.findMap(by: view.handle, pageSize: pageSize)
   }
 
-  private func openEngine(largerThan outgrown: Engine) throws(StorageError) -> Engine {
+  private func openEngine(
+    _ size: (FileFacts) throws(StorageError) -> ClosedRange<Int>
+  ) throws(StorageError) -> Engine {
     guard let data = FileFacts.of(descriptor: descriptor), data.identity == dataIdentity else {
       throw error(.failed, "open", LostDescriptor.detail(descriptor))
     }
     guard FileFacts.of(descriptor: lockDescriptor)?.identity == lockIdentity else {
       throw error(.failed, "open", LostDescriptor.detail(lockDescriptor))
     }
-    let smallest = max(Int(data.byteCount), outgrown.mapByteCount + 65536)
-    guard smallest <= options.mapByteCount else {
-      throw error(
-        .addressSpace, "open",
-        "A store can have \(options.mapByteCount) bytes at most. Delete some objects, and "
-          + "compact the file")
-    }
-    let wanted = min(
-      options.mapByteCount, Self.factor * max(Int(data.byteCount), outgrown.mapByteCount))
+    let size = try size(data)
     let lock = LockFile(lockPath, borrowing: lockDescriptor)
     try lock.beginOpening(Deadline(after: .seconds(10)))
     defer { lock.endOpening() }
@@ -120,7 +157,7 @@ extension Environment {
       path: path, lockPath: lockPath, mode: data.mode, isWritable: isWritable, options: options)
     let expected = try opening.occupyStandardDescriptors(descriptor)
     let (handle, mapByteCount) = try opening.open(
-      at: names.dataPath, mapByteCount: wanted, smallest: smallest)
+      at: names.dataPath, mapByteCount: size.upperBound, smallest: size.lowerBound)
     var isDone = false
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
     let descriptors = try opening.findDescriptors(
@@ -130,6 +167,8 @@ extension Environment {
     // open.
     isDone = true
     try lock.lendingReaders { () throws(StorageError) in try opening.tryReading(handle) }
-    return Engine(handle: handle, descriptors: descriptors, mapByteCount: mapByteCount)
+    return Engine(
+      handle: handle, descriptors: descriptors, mapByteCount: mapByteCount,
+      durability: options.durability)
   }
 }

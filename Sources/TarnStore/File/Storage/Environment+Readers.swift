@@ -75,7 +75,7 @@ extension Environment {
   /// Like `checkIdentity`. But for unsynced commits, which are faster than the check, it runs only
   /// if the last check is ten milliseconds old.
   package func checkIdentityBeforeCommit() throws(StorageError) {
-    if options.durability == .strict { return try checkIdentity() }
+    if durability != .relaxed { return try checkIdentity() }
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     let now = UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)

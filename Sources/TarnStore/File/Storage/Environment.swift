@@ -40,6 +40,8 @@ import Synchronization
 ///     the header page, or its sync        either version        refuses writes; `.outcomeUnknown`
 ///     after it                            the new version       continues
 ///
+/// `resumeWriting` ends such a refusal.
+///
 /// A process that dies at any of these points leaves nothing to repair; the next writer of any
 /// process takes over its lock.
 ///
@@ -79,6 +81,8 @@ package final class Environment: Sendable {
   let knownByteCount: Atomic<Int>
   /// Raw value of the code that closed the store for writing, or 0.
   let latchedCode = Atomic<Int>(0)
+  /// Raw value of `durability`.
+  private let level: Atomic<Int>
   /// Monotonic nanoseconds of the last check that the files at the paths are the ones opened.
   let lastIdentityCheck = Atomic<UInt64>(0)
   /// `tarn_thread_id` of the thread inside `write`, to find a write within a write.
@@ -122,6 +126,7 @@ package final class Environment: Sendable {
     copyFinding = opened.copyFinding
     forkCount = tarn_fork_count()
     knownByteCount = Atomic(Int(opened.data.byteCount))
+    level = Atomic(options.durability.rawValue)
   }
 
   /// Opens the file, or returns the object that this process has open already.
@@ -163,7 +168,7 @@ package final class Environment: Sendable {
     let copy = fcntl(file, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
     var options = EnvironmentOptions()
-    options.durability = .none
+    options.durability = .relaxed
     let target = try FileToOpen(path, owning: OwnedDescriptor(adopting: copy))
     return Environment(opened: try target.open(options), options: options)
   }
@@ -180,6 +185,22 @@ package final class Environment: Sendable {
   package var copyNotice: CopyNotice? { copyFinding.notice }
 
   var isForked: Bool { tarn_fork_count() != forkCount }
+
+  /// What this process's commits wait for: the most that an opener has asked for, unless the file
+  /// is relaxed.
+  package var durability: EnvironmentOptions.Durability {
+    EnvironmentOptions.Durability(rawValue: level.load(ordering: .relaxed)) ?? .full
+  }
+
+  /// From now on commits wait for at least that much.
+  func raiseDurability(to wanted: EnvironmentOptions.Durability) {
+    level.max(wanted.rawValue, ordering: .relaxed)
+  }
+
+  /// For a file whose commits are not synced by others: syncing some of them protects none.
+  func relax() {
+    level.store(EnvironmentOptions.Durability.relaxed.rawValue, ordering: .relaxed)
+  }
 
   func error(_ code: StorageError.Code, _ operation: String, _ detail: String) -> StorageError {
     StorageError(code, operation: operation, path: path, detail: detail)

@@ -1,11 +1,17 @@
 /// How a store's file is opened.
 package struct EnvironmentOptions: Hashable, Sendable {
-  package enum Durability: Hashable, Sendable {
-    /// A commit returns when its bytes are synced to disk.
-    case strict
-    /// Commits are not synced. A power loss may leave an unreadable file, so this is for stores
-    /// that need not survive one. The death of a process does no harm.
-    case none
+  /// What a commit waits for, the least first. The death of a process does no harm in any case.
+  package enum Durability: Int, Comparable, Sendable {
+    /// Nothing. A power failure may leave an unreadable file. All openers of a file have this, or
+    /// none.
+    case relaxed
+    /// The pages are synced before the header page is written, which is synced with the pages of
+    /// the next commit. A power failure leaves the version of the last commit or of the one before.
+    case consistent
+    /// The header page is synced as well: the commit survives a power failure.
+    case full
+
+    package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
   }
 
   /// How much address space all stores of this process may reserve.
@@ -23,7 +29,7 @@ package struct EnvironmentOptions: Hashable, Sendable {
   /// Whether a store is created where there is none. If not, a file that is deleted while it is
   /// being opened does not come back as an empty one.
   package var createsStore = true
-  package var durability = Durability.strict
+  package var durability = Durability.full
   /// Address space to reserve, in bytes; halved as often as needed if the process cannot reserve
   /// it.
   package var mapByteCount = 1 << 40

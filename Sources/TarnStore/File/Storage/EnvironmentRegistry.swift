@@ -172,9 +172,7 @@ final class EnvironmentRegistry: Sendable {
     if !options.isReadOnly && !existing.isWritable {
       throw refuse(.permissionDenied, "the process cannot write the file")
     }
-    if existing.options.durability != options.durability {
-      throw refuse(.alreadyOpen, "the process has the file open with another durability")
-    }
+    existing.raiseDurability(to: options.durability)
   }
 
   func close(_ environment: Environment) {

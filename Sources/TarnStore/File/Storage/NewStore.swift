@@ -125,7 +125,7 @@ struct NewStore {
   /// A new store, built by LMDB in memory.
   private func image() throws(StorageError) -> Image {
     var options = EnvironmentOptions()
-    options.durability = .none
+    options.durability = .relaxed
     options.mapByteCount = 1 << 20
     options.readerCount = 2
     let opened = try FileToOpen(inMemoryAt: .file(path)).open(options)

@@ -54,7 +54,7 @@ struct FileToOpen: ~Copyable {
   init(
     path given: String, options: EnvironmentOptions, content: Environment.FirstContent?
   ) throws(StorageError) {
-    let isDurable = options.durability == .strict
+    let isDurable = options.durability != .relaxed
     let mayCreate = options.createsStore && !options.isReadOnly
     var isNew = false
     if mayCreate, FileFacts.at(given) == nil {
@@ -219,7 +219,9 @@ struct FileToOpen: ~Copyable {
       path: path, lockPath: lockPath, kind: kind, copyCause: copyCause, isWritable: isWritable,
       data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lockIdentity,
       pageSize: Int(statistics.ms_psize),
-      engine: Engine(handle: handle, descriptors: descriptors, mapByteCount: taken),
+      engine: Engine(
+        handle: handle, descriptors: descriptors, mapByteCount: taken,
+        durability: options.durability),
       descriptor: descriptor, lockDescriptor: lock.release(), created: created,
       copyFinding: copyFinding)
   }

@@ -85,12 +85,13 @@ extension Environment {
         }
       }
       defer { leave(keeping: nil, of: engine) }
-      guard result == MDB_MAP_RESIZED else {
-        throw result == MDB_READERS_FULL
-          ? ReaderTable.full(engine.handle, lockPath, operation: "read", path: path)
-          : error(result, "read")
+      switch result {
+      case MDB_MAP_RESIZED: try grow(beyond: engine, "read")
+      case MDB_PANIC: try replace(engine, "read")
+      case MDB_READERS_FULL:
+        throw ReaderTable.full(engine.handle, lockPath, operation: "read", path: path)
+      default: throw error(result, "read")
       }
-      try grow(beyond: engine, "read")
     }
   }
 

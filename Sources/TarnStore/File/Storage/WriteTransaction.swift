@@ -75,6 +75,13 @@ extension Environment {
     _ body: (borrowing WriteTransaction) throws(StorageError) -> R
   ) throws(StorageError) -> R {
     try checkWritable()
+    return try writeEvenIfClosed(body)
+  }
+
+  /// The same although an earlier failure may have closed the store for writing.
+  func writeEvenIfClosed<R>(
+    _ body: (borrowing WriteTransaction) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
     let me = UInt(tarn_thread_id())
     require(
       writingThread.load(ordering: .relaxed) != me, "the thread began a write inside a write")
@@ -84,12 +91,14 @@ extension Environment {
     writingThread.store(me, ordering: .relaxed)
     defer { writingThread.store(0, ordering: .relaxed) }
     let life = WriteLife()
+    let durability = durability
+    engine.setDurability(durability)
     let answer: R
     do throws(StorageError) {
       answer = try body(
         WriteTransaction(environment: self, engine: engine, handle: transaction, life: life))
       // As late as possible; no code of the program runs between this and the commit.
-      try checkDescriptors(of: engine, "commit", onlyPages: options.durability == .none)
+      try checkDescriptors(of: engine, "commit", onlyPages: durability != .full)
     } catch {
       life.isOver = true
       unsafe mdb_txn_abort(raw)
@@ -104,28 +113,9 @@ extension Environment {
     return answer
   }
 
-  /// Waits until all commits are synced to disk. LMDB: `mdb_env_sync`.
-  package func sync() throws(StorageError) {
-    try checkWritable()
-    try checkDescriptors(of: firstEngine, "sync", onlyPages: true)
-    let result = unsafe mdb_env_sync(firstEngine.handle.raw, 1)
-    if result != 0 {
-      latch(.inputOutput)
-      throw error(result, "sync")
-    }
-  }
-
   private func checkWritable() throws(StorageError) {
-    let latched = latchedCode.load(ordering: .acquiring)
-    if latched != 0 {
-      throw error(
-        .failed, "write", "an earlier failure closed this store for writing; open it again")
-    }
+    try checkNotClosed("write")
     if !isWritable { throw error(.permissionDenied, "write", "the process cannot write the file") }
-  }
-
-  private func latch(_ code: StorageError.Code) {
-    latchedCode.store(code.rawValue, ordering: .releasing)
   }
 
   /// Balance it with `leave`.
@@ -137,7 +127,7 @@ extension Environment {
       let result = unsafe mdb_txn_begin(engine.handle.raw, nil, 0, &raw)
       if result == 0, let raw = unsafe raw { return unsafe (engine, LMDBHandle(raw: raw)) }
       defer { leave(keeping: nil, of: engine) }
-      if result == MDB_PANIC { latch(.failed) }
+      if result == MDB_PANIC { latch(.outcomeUnknown) }
       guard result == MDB_MAP_RESIZED else { throw error(result, "write") }
       try grow(beyond: engine, "write")
     }
@@ -151,10 +141,11 @@ extension Environment {
     if begun == 0 { unsafe mdb_txn_abort(probe) }
     if begun == MDB_PANIC {
       latch(.outcomeUnknown)
+      settleHeaders()
       return error(
         .outcomeUnknown, "commit",
-        "the disk failed in the last step; open the file again to see whether it has the change"
-      )
+        "the disk failed in the last step: resume writing, or open the file again, to see "
+          + "whether it has the change")
     }
     // LMDB reports a short write on a full disk as an input/output error.
     if result == ENOSPC || result == EDQUOT || (result == EIO && isDiskFull) {

@@ -155,6 +155,7 @@ package struct StoreCopy {
       head.featureFlags &= ~HeadRecord.feedFeature
     }
     if let durability { head.durability = durability }
+    head.isHeaderUnsynced = false
     let key = unsafe cursor.key
     unsafe try head.withEncoded { bytes throws(StorageError) in
       unsafe try bulk.append(bytes, forKey: key)

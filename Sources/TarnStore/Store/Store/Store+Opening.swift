@@ -11,7 +11,7 @@ extension Store {
     var environmentOptions = EnvironmentOptions()
     environmentOptions.isReadOnly = options.isReadOnly
     environmentOptions.createsStore = options.createsStore
-    environmentOptions.durability = options.isDurable ? .strict : .none
+    environmentOptions.durability = options.durability
     environmentOptions.deadline = options.deadline
     environmentOptions.budget = options.mapBudget
     if options.isReadOnly, case .memory = location {
@@ -95,6 +95,12 @@ extension Store {
           + "tarn copy FILE DEST"
       )
     ]
+  }
+
+  /// The log message for an opener that gets less than it asked for.
+  func durabilityNews(_ options: Options) -> [(StoreLog.Level, String)] {
+    guard isShared, options.isDurable, !isDurable else { return [] }
+    return [(.info, "the commits of \(path) are not synced: it was created with .relaxed")]
   }
 
   var extensionNews: String {
@@ -195,13 +201,17 @@ extension Store {
   }
 
   /// A process that does not sync its commits endangers those of all others: the file records since
-  /// its creation how durable commits are. More durability does no harm.
+  /// its creation whether commits are synced. If they are not, that is so for every opener,
+  /// whatever it asks for: syncing some commits protects none.
   ///
-  /// - Throws: `.invalidInput` for an opener with less.
+  /// - Throws: `.invalidInput` for an opener that would not sync those of another file.
   private func checkDurability(
     _ head: HeadRecord, _ options: Options
   ) throws(StorageError) {
-    guard head.durability == 0, !options.isDurable, !options.isReadOnly else { return }
+    guard head.durability == 0 else { return environment.relax() }
+    guard !options.isDurable, !options.isReadOnly else {
+      return environment.raiseDurability(to: options.durability)
+    }
     throw StorageError(
       .invalidInput, operation: "open", path: path,
       detail: "the file was created with durability .full and cannot be opened with .relaxed:"

@@ -10,7 +10,7 @@ package final class Store: Sendable {
     /// Whether a store is created where there is none: false for an opener that wants an existing
     /// one, also if another process deletes the file meanwhile.
     package var createsStore = true
-    package var isDurable = true
+    package var durability = EnvironmentOptions.Durability.full
     package var classes: [ClassDefinition] = []
     /// The program's schema version; nil for tools, which accept a file with any version.
     package var schemaVersion: UInt64?
@@ -23,6 +23,12 @@ package final class Store: Sendable {
     package var deadline = Deadline(after: .seconds(10))
     package var mapBudget = EnvironmentOptions.MapBudget()
     package init() {}
+
+    /// Whether commits wait for the disk.
+    package var isDurable: Bool {
+      get { durability != .relaxed }
+      set { durability = newValue ? .full : .relaxed }
+    }
   }
 
   private struct State {
@@ -44,6 +50,8 @@ package final class Store: Sendable {
     var settled: [[ClassDefinition]] = []
     var loss: StorageError?
     var feed: KnownFeed?
+    /// The last commit that was settled.
+    var settledCommit: UInt64?
   }
 
   /// Classes, with their schema version, that the schema of an epoch has.
@@ -90,9 +98,6 @@ package final class Store: Sendable {
     self.signal = signal
     line = GateLine(signal.gate)
   }
-
-  /// Whether a commit waits until it is synced.
-  package var isDurable: Bool { environment.options.durability == .strict }
 
   deinit {
     listeners.end()
@@ -457,6 +462,10 @@ package final class Store: Sendable {
     get { state.withLock { $0.feed } }
     set { state.withLock { $0.feed = newValue } }
   }
+
+  func isSettled(_ commitID: UInt64) -> Bool { state.withLock { $0.settledCommit == commitID } }
+
+  func noteSettled(_ commitID: UInt64) { state.withLock { $0.settledCommit = commitID } }
 
   /// How many different states of the file are pinned.
   package func activeVersionCount() -> Int {

@@ -80,7 +80,8 @@ package enum StoreRegistry {
       case .memory(let name): Key.memory(name)
       }
     stores.withLock { $0.add(store, key) }
-    return (store, try store.openingNews + (isExtended ? [(.info, store.extensionNews)] : []))
+    let news = try store.openingNews + store.durabilityNews(options)
+    return (store, news + (isExtended ? [(.info, store.extensionNews)] : []))
   }
 
   /// The store that this process has open there. In a forked child the parent's stores are

@@ -44,7 +44,9 @@ extension HeadRecord {
   }
 
   func put(in transaction: borrowing WriteTransaction) throws(StorageError) {
-    try unsafe withEncoded { bytes throws(StorageError) in
+    var head = self
+    head.isHeaderUnsynced = transaction.environment.durability == .consistent
+    try unsafe head.withEncoded { bytes throws(StorageError) in
       try unsafe TreeKey.head.withBytes { key throws(StorageError) in
         try unsafe transaction.put(bytes, forKey: key)
       }

@@ -6,7 +6,8 @@
 ///     24  16 bytes  history id      40  u64  schema epoch
 ///     48  u64  feature flags        56  u64  schema version of the model
 ///     64  u64  next collection id   72  u32  0
-///     76  u8   durability, 3 x 0    80  u32  checksum of all before it
+///     76  u8   durability           77  u8   the commit's header page was not synced
+///     78  2 x 0                     80  u32  checksum of all before it
 ///
 /// Little endian. Every format, including later ones, starts with magic and format and ends with
 /// the CRC-32C of the rest: so a damaged record is not mistaken for a newer one.
@@ -36,6 +37,8 @@ package struct HeadRecord: Equatable, Sendable {
   package var nextCollectionID: CollectionID
   /// How durable commits to this file are. The codec does not interpret the number.
   package var durability: UInt8
+  /// Whether the commit that wrote this did not wait for its header page to be synced.
+  package var isHeaderUnsynced = false
 
   package init(historyID: Bytes16, commitID: UInt64) {
     self.version = .zero
@@ -74,6 +77,7 @@ package struct HeadRecord: Equatable, Sendable {
     store(schemaVersion, 56)
     store(nextCollectionID.rawValue, 64)
     store(durability, 76)
+    store(UInt8(isHeaderUnsynced ? 1 : 0), 77)
     unsafe RecordSeal.close(bytes)
   }
 
@@ -118,16 +122,21 @@ package struct HeadRecord: Equatable, Sendable {
     schemaVersion = load(56)
     nextCollectionID = CollectionID(load(64))
     durability = load(76)
+    isHeaderUnsynced = load(77) as UInt8 != 0
     guard max(version.rawValue, schemaEpoch, nextCollectionID.rawValue) < Self.counterMax,
       nextCollectionID.rawValue > 0
     else { throw Self.problem(.corrupted, "The head record has an impossible counter.") }
   }
+
+  /// Whether the version survives a power failure by itself.
+  package var isOnDisk: Bool { durability == 0 && !isHeaderUnsynced }
 
   /// Whether both belong to one commit, with the same schema. Cursors may have changed between them
   /// without a commit of objects.
   package func isSameCommit(as other: HeadRecord) -> Bool {
     var mine = self
     mine.featureFlags = other.featureFlags
+    mine.isHeaderUnsynced = other.isHeaderUnsynced
     return mine == other
   }
 
