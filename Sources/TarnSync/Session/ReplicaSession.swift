@@ -115,7 +115,7 @@ private final class SessionRunner: Sendable {
     var seenStopped: ContinuousClock.Instant?
     while !isStopped {
       do {
-        try store.resumeWriting()
+        try resumeWriting()
         let takes = seenStopped.map { .now - $0 >= Self.patience } ?? false
         let replica = try Replica(store, classes: classes, taking: takes)
         defer { replica.close() }
@@ -141,6 +141,18 @@ private final class SessionRunner: Sendable {
       }
     }
     told(.ended)
+  }
+
+  /// Goes on after a failure of the disk.
+  private func resumeWriting() throws(StorageError) {
+    do throws(StorageError) {
+      try store.resumeWriting()
+    } catch {
+      // That another process writes does not mean that it has the session.
+      throw StorageError(
+        error.code == .busy ? .failed : error.code, operation: error.operation, path: error.path,
+        detail: error.detail)
+    }
   }
 
   /// A wrong login or a damaged file is not likely to be fixed soon.

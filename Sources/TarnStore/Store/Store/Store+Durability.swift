@@ -41,7 +41,8 @@ extension Store {
     let head = snapshot.head
     guard isShared, !head.isOnDisk, !(relaxes && durability == .relaxed) else { return }
     if isSettled(head.commitID) { return }
-    try flush()
+    // Without the write lock, also if the file is relaxed: it need not be whole.
+    try environment.sync()
     noteSettled(head.commitID)
   }
 
