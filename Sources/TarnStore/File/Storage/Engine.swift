@@ -40,8 +40,9 @@ final class Engine: Sendable {
   /// LMDB 0.9 has these flags for an environment, not for a transaction.
   func setDurability(_ durability: EnvironmentOptions.Durability) {
     let flags = Self.flags(for: durability)
-    let former = syncFlags.exchange(flags, ordering: .relaxed)
+    let former = syncFlags.load(ordering: .relaxed)
     if former == flags { return }
+    syncFlags.store(flags, ordering: .relaxed)
     if former != 0 { unsafe mdb_env_set_flags(handle.raw, former, 0) }
     if flags != 0 { unsafe mdb_env_set_flags(handle.raw, flags, 1) }
   }
