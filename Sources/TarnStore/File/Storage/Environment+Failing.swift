@@ -97,7 +97,7 @@ extension Environment {
     let offset = off_t(page + StoreHeader.changingBytes.lowerBound)
     let (read, written) = unsafe bytes.withUnsafeMutableBytes { bytes in
       let read = unsafe pread(descriptor, bytes.baseAddress, bytes.count, offset)
-      guard unsafe read == bytes.count else { return (read, 0) }
+      guard read == bytes.count else { return (read, 0) }
       return unsafe (read, pwrite(descriptor, bytes.baseAddress, bytes.count, offset))
     }
     guard read == bytes.count, written == bytes.count else {
