@@ -9,15 +9,17 @@ import ToolSupport
   private let realm: Realm
 
   /// - Parameters:
-  ///   - step: the LMDB step of a commit that fails; 0 for a `flush()` that does.
+  ///   - step: the LMDB step of a commit that fails; 0 for a `flush()` that does, nil for the
+  ///     delivery of a cursor.
   ///   - level: the name of the durability.
-  nonisolated static func run(_ path: String, step: Int, _ level: String) -> Never {
+  nonisolated static func run(_ path: String, step: Int?, _ level: String) -> Never {
     Task { @MainActor in
       do {
         var configuration = StressStore.configuration(path)
         configuration.durability =
           Realm.Configuration.Durability.allCases.first { "\($0)" == level } ?? .full
-        try await ResumedDisk(realm: Realm(configuration: configuration)).run(step)
+        let disk = try await ResumedDisk(realm: Realm(configuration: configuration))
+        if let step { try await disk.run(step) } else { try disk.deliver() }
         exit(ExitCode.success.rawValue)
       } catch {
         WorkerLine.bad("\(error)")
@@ -27,18 +29,14 @@ import ToolSupport
   }
 
   /// Reports whether a cursor syncs a version before it hands it over.
-  static func deliver(_ path: String, _ level: String) throws {
-    var configuration = StressStore.configuration(path)
-    configuration.durability =
-      Realm.Configuration.Durability.allCases.first { "\($0)" == level } ?? .full
-    let disk = ResumedDisk(realm: try Realm(configuration: configuration))
-    let cursor = try disk.realm.cursor("reader")
-    disk.write("wrote", 1)
+  private func deliver() throws {
+    let cursor = try realm.cursor("reader")
+    write("wrote", 1)
     stress_fail_next(stress_sync, EIO)
-    disk.say("delivered") { _ = try cursor.next() }
+    say("delivered") { _ = try cursor.next() }
     stress_fail_next(stress_sync, 0)
-    disk.say("resumed") { try disk.realm.resumeWriting() }
-    disk.say("again") {
+    say("resumed") { try realm.resumeWriting() }
+    say("again") {
       guard let batch = try cursor.next() else { return WorkerLine.say("nothing") }
       try batch.acknowledge()
     }

@@ -58,7 +58,7 @@ final class Worker {
     case "write-threads": writeOnThreads()
     case "fail-disk": FailingDisk.run(path, step: number, sabotage ?? "")
     case "resume-disk": ResumedDisk.run(path, step: number, sabotage ?? "")
-    case "deliver": try MainActor.assumeIsolated { try ResumedDisk.deliver(path, sabotage ?? "") }
+    case "deliver": ResumedDisk.run(path, step: nil, sabotage ?? "")
     case "fail-copy": try FailingCopy.run(path, number, sabotage ?? "")
     case "read": try hold()
     case "open": try open()
