@@ -116,6 +116,12 @@ package final class Replica {
   /// Releases the session for other processes.
   package func close() { cursor.release() }
 
+  /// Syncs the newest version, unless it is on the disk. Otherwise a power failure could leave the
+  /// server with commits that the file has not.
+  func settle() throws(StorageError) {
+    try store.settle(store.newestSnapshot(), unlessRelaxed: false)
+  }
+
   /// Reports notices that have not been reported before, but not each of many left-out values.
   func say(_ notices: [SyncNotice]) {
     for notice in notices {

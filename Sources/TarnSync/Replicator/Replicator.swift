@@ -459,10 +459,8 @@ package final class Replicator {
 
   private func exchange(_ plan: PushPlan, to last: CommitName) throws -> Push.Answer {
     let state = replica.state
-    let ids = Set(plan.classes.map(\.class.id))
-    let sent = classes.filter { ids.contains($0.exchange.id) }
-    // Otherwise a power failure could leave the server with commits that the file has not.
-    try replica.store.settle(replica.store.newestSnapshot(), unlessRelaxed: false)
+    let sent = classes.filter { one in plan.classes.contains { $0.class.id == one.exchange.id } }
+    try replica.settle()
     let answer = try Push(
       connection: connection, replica: (state.idText, state.number), server: state.server,
       following: following(sent)
