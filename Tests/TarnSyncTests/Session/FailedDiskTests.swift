@@ -13,7 +13,8 @@ struct FailedDiskTests {
     let store = try StoreRegistry.open(folder.file("things.tarn"), Store.Options())
     store.environment.latch(.inputOutput)
     let session = try HeldSession(
-      store, ServerAddress("postgresql://127.0.0.1:1/nobody"), UnsentJoin.bytesMax) { _ in }
+      store, ServerAddress("postgresql://127.0.0.1:1/nobody"), UnsentJoin.bytesMax
+    ) { _ in }
     try await yieldUntil { !store.environment.isClosedForWriting }
     try await session.end()
   }
