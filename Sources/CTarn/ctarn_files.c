@@ -66,6 +66,17 @@ bool tarn_file_birth(int fd, uint64_t *inode, int64_t *seconds, uint32_t *nanose
   return true;
 }
 
+uint64_t tarn_mount_number(int fd) {
+  const unsigned unique = 0x4000;  // STATX_MNT_ID_UNIQUE, which older headers lack.
+  struct statx facts;
+  for (unsigned wanted = unique; wanted; wanted = wanted == unique ? STATX_MNT_ID : 0) {
+    if (statx(fd, "", AT_EMPTY_PATH, wanted, &facts) == 0 && (facts.stx_mask & wanted)) {
+      return facts.stx_mnt_id;
+    }
+  }
+  return 0;
+}
+
 int tarn_above_standard(int fd) {
   if (fd < 0 || fd > 2) return fd;
   int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);

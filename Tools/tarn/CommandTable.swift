@@ -6,7 +6,7 @@ enum CommandTable {
   static let commands = [
     inspect, query, count, watch, importing, exporting, set, delete, reindex, log, undo, revert,
     cursor, retention, schema, create, alter, diff, dump, load, copy, compact, flush, backup,
-    restore, repair, shell,
+    restore, repair, accept, shell,
     DaemonCommand.spec, SyncCommands.sync, SyncCommands.server, generate,
   ]
 

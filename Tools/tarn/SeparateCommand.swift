@@ -7,8 +7,8 @@ import ToolSupport
 /// a file in one step.
 final class SeparateCommand: Sendable {
   static let names: Set = [
-    "backup", "compact", "copy", "count", "diff", "dump", "export", "flush", "inspect", "log",
-    "query", "schema", "watch",
+    "accept", "backup", "compact", "copy", "count", "diff", "dump", "export", "flush", "inspect",
+    "log", "query", "schema", "watch",
   ]
 
   /// How long it may take to end, in seconds, and the signal that it gets then. Ctrl-C at a

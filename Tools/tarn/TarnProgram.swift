@@ -84,6 +84,7 @@ enum TarnProgram {
     case "load": return try LoadCommand(arguments).run
     case "copy": return try CopyCommand(arguments).run
     case "compact": return try CompactCommand(arguments).run
+    case "accept": return try AcceptCommand(arguments).run
     case "flush": return try FlushCommand(arguments).run
     case "backup": return try BackupCommand(arguments).run
     case "repair": return try RepairCommand(arguments).run

@@ -23,6 +23,9 @@ int tarn_rename_to_new(const char *from, const char *to);
 // The inode and the time of creation of an open file. False where they may change while the file
 // lasts, and where the file system keeps no such time: only local file systems are known to do.
 bool tarn_file_birth(int fd, uint64_t *inode, int64_t *seconds, uint32_t *nanoseconds);
+// A number for the mount through which the file was opened; 0 if the kernel tells none. From Linux
+// 6.8 on no other mount of the same run of the system has it, earlier none at the same time.
+uint64_t tarn_mount_number(int fd);
 
 // May the effective user do that with the file (R_OK, W_OK)? 0, or an errno; 0 also where the
 // kernel cannot say: then opening it shows. Unlike access, which judges by the real user of a

@@ -46,21 +46,25 @@ import Testing
   /// its pieces are written and synced.
   private func states() throws -> [[UInt8]] {
     let whole = try newStore()
-    let zeros = [UInt8](repeating: 0, count: 3 * page)
-    let content = Array(zeros[..<(2 * page)] + whole[(2 * page)...])
-    let second = Array(zeros[..<page] + whole[page...])
-    var states = [0, 1, page, 2 * page, 3 * page].map { Array(zeros.prefix($0)) }
+    var marked = [UInt8](repeating: 0, count: 3 * page)
+    let end = NewStore.markOffset + NewStore.mark.count
+    marked.replaceSubrange(NewStore.markOffset..<end, with: NewStore.mark)
+    let content = Array(marked[..<(2 * page)] + whole[(2 * page)...])
+    let second = Array(marked[..<page] + whole[page...])
+    var states = [0, 1, end].map { [UInt8](repeating: 0, count: $0) }
+    states += [end, page, 2 * page, 3 * page].map { Array(marked.prefix($0)) }
     states.append(Array(content.prefix(2 * page + 512)))
     states.append(Array(content.dropLast(page / 2) + zeros.suffix(page / 2)))
     return states + [content, second, whole]
   }
 
   @Test func `every state of a store that was being made opens, in the same file`() throws {
-    for (number, state) in try states().enumerated() {
+    let states = try states()
+    for (number, state) in states.enumerated() {
       try? FileManager.default.removeItem(atPath: path)
       try put(state)
       let before = FileFacts.at(path)?.identity
-      let isStore = state.prefix(page).contains { $0 != 0 }
+      let isStore = number == states.count - 1
       #expect(Environment.isYetToBeMade(path: path) != isStore, "\(number)")
       if !isStore {
         #expect(code(isReadOnly: true) == .notAStore, "\(number)")
@@ -86,7 +90,7 @@ import Testing
     }
     #expect(code() == .notFound)
     #expect(folder.names == [])
-    for state in try states().dropLast() where !state.prefix(page).contains(where: { $0 != 0 }) {
+    for state in try states().dropLast() {
       try put(state)
       #expect(code() == .notAStore)
       #expect(bytes == state)
@@ -111,12 +115,13 @@ import Testing
     let other = [UInt8](repeating: 7, count: 5 * page)
     let cases: [[UInt8]] = [
       zeros + Array(later[page...]), zeros + Array(whole[page...]) + zeros,
-      [UInt8](repeating: 0, count: 3 * page + 1), zeros + zeros + other,
+      zeros, zeros + zeros + zeros, zeros + zeros + zeros + [0], zeros + zeros + other,
+      // A maker of earlier versions left these.
+      zeros + zeros + Array(whole[(2 * page)...]), zeros + Array(whole[page...]),
     ]
-    let codes: [StorageError.Code] = [.corrupted, .corrupted, .notAStore, .notAStore]
-    for (number, (found, expected)) in zip(cases, codes).enumerated() {
+    for (number, found) in cases.enumerated() {
       try put(found)
-      #expect(code() == expected, "\(number)")
+      #expect(code() == .corrupted, "\(number)")
       #expect(bytes == found, "\(number)")
     }
   }
@@ -138,7 +143,7 @@ import Testing
     #expect(tarn_lock_exclusive(maker.raw, DataLocks.making, 1) == 0)
     let file = try OwnedDescriptor(opening: path, flags: O_RDWR, operation: "test")
     let new = NewStore(
-      path: path, isDurable: true, content: nil, patience: .milliseconds(20))
+      path: path, content: nil, patience: .milliseconds(20))
     do throws(StorageError) {
       try new.finish(file.raw)
       Issue.record("it did not wait")

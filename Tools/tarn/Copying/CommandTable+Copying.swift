@@ -37,6 +37,17 @@ extension CommandTable {
     positionals: [file],
     options: [timeout])
 
+  static let accept = CommandSpec(
+    "accept", "Lets a store be used that a power failure may have damaged, if it is sound.",
+    discussion: """
+      Commits to a store that was made with the durability 'relaxed' are not synced. If the machine
+      or the mount ends before the last process has closed the store in order, pages may be missing,
+      and every opener refuses it. This command reads all of it from the disk and checks it as
+      'inspect --check' does. If nothing is wrong, the store can be used again; the last commits may
+      be missing. Otherwise it stays refused, and 'repair' makes a new store of what can be read.
+      """,
+    positionals: [file])
+
   static let flush = CommandSpec(
     "flush", "Waits until all commits to a store survive a power failure.",
     discussion: """

@@ -65,6 +65,10 @@ extension Realm {
       /// The disk failed in the last step of a commit: only the next opening of the file shows
       /// whether the write is in it.
       case outcomeUnknown = 1003
+      /// The machine or the mount ended while commits of a file with durability `relaxed` were not
+      /// on the disk. It is refused until a check has shown that it is not damaged: see the article
+      /// on recovery, and ``Realm/Configuration/deleteRealmIfDamaged``.
+      case mayBeDamaged = 1004
     }
 
     /// The kind of failure.
@@ -141,6 +145,8 @@ extension Realm {
     public static let committed = Error(.committed)
     /// Matches ``Code/outcomeUnknown``.
     public static let outcomeUnknown = Error(.outcomeUnknown)
+    /// Matches ``Code/mayBeDamaged``.
+    public static let mayBeDamaged = Error(.mayBeDamaged)
 
     /// Errors are equal if they are of the same kind.
     public static func == (a: Error, b: Error) -> Bool { a.code == b.code }
@@ -186,6 +192,7 @@ extension Realm.Error {
       case .busy: .busy
       case .committed: .committed
       case .outcomeUnknown: .outcomeUnknown
+      case .uncertain: .mayBeDamaged
       case .inputOutput: .fileOperationFailed
       default: .fail
       }

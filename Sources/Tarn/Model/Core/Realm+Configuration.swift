@@ -101,6 +101,12 @@ extension Realm {
     /// opening it throws `Realm.Error.schemaMismatch`, with or without this setting.
     public var deleteRealmIfMigrationNeeded = false
 
+    /// True for a cache, whose data can be recreated: a file that the end of the machine may have
+    /// damaged (durability `relaxed`) is checked as a whole when it is opened. If it is damaged, or
+    /// if opening finds damage in any other file, it is deleted, and an empty one takes its place.
+    /// Opening throws `Realm.Error.alreadyOpen` while any process has a damaged file open.
+    public var deleteRealmIfDamaged = false
+
     /// A file to begin with: if there is no file at `fileURL`, opening makes an independent copy of
     /// this one there, as ``Realm/writeCopy(toFile:progress:)`` does. Nil to begin with an empty
     /// one.
@@ -231,6 +237,7 @@ extension Realm.Configuration {
     options.isReadOnly = readOnly
     options.createsStore = createsFile
     options.durability = inMemoryIdentifier == nil ? durability.stored : .relaxed
+    options.acceptsUncertain = deleteRealmIfDamaged && !readOnly
     options.classes = model.definitions
     options.schemaVersion = takesVersionOfFile(model) ? nil : schemaVersion
     return options

@@ -35,10 +35,10 @@ struct StoreOpening {
       // Otherwise it would have the objects of a Realm whose last instance was released.
       if case .memory = location { StoreLeave.wait(for: location, atMost: Self.leaving) }
       guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly else {
-        return try StoreRegistry.open(location, options)
+        return try openUndamaged(location)
       }
       do throws(StorageError) {
-        let store = try StoreRegistry.open(location, options)
+        let store = try openUndamaged(location)
         if try !store.needsMigration(options) { return store }
       } catch {
         guard error.code == .schemaMismatch else { throw error }
@@ -56,6 +56,20 @@ struct StoreOpening {
         .info, "deleted \(location.description), which would have needed a migration")
       return try StoreRegistry.open(location, options)
     }
+  }
+
+  /// Opens the file, or an empty one in place of a damaged one that the program can recreate.
+  private func openUndamaged(_ location: StoreLocation) throws(StorageError) -> Store {
+    do throws(StorageError) {
+      return try StoreRegistry.open(location, options)
+    } catch {
+      guard configuration.deleteRealmIfDamaged, !configuration.readOnly,
+        error.code == .uncertain || error.code == .corrupted, case .file(let path) = location
+      else { throw error }
+      StoreLog.shared.write(.warning, "deletes a damaged file. \(error)")
+      try StoreRegistry.removeDamaged(path)
+    }
+    return try StoreRegistry.open(location, options)
   }
 
   /// Opens the file and brings it to the configuration's schema version.

@@ -51,6 +51,8 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
     static let overtaken = Code(rawValue: 25)
     /// The commit is in the file, but this process cannot read the version that it made.
     package static let committed = Code(rawValue: 26)
+    /// The system or the mount ended while commits of the file were not on the disk.
+    package static let uncertain = Code(rawValue: 27)
   }
 
   package var code: Code
@@ -77,16 +79,21 @@ enum SystemLimit {
   /// - Parameter name: the path below /proc/sys, such as "fs/inotify/max_user_watches".
   /// - Returns: digits, or "unknown" if the system does not show it.
   static func value(of name: String) -> String {
+    let digits = text(of: name).prefix { (0x30...0x39).contains($0) }
+    return digits.isEmpty ? "unknown" : String(decoding: digits, as: UTF8.self)
+  }
+
+  /// The first 64 bytes; empty if the system does not show it.
+  static func text(of name: String) -> [UInt8] {
     guard
       let file = try? OwnedDescriptor(
         opening: "/proc/sys/" + name, flags: O_RDONLY, operation: "read")
-    else { return "unknown" }
+    else { return [] }
     var text = [UInt8](repeating: 0, count: 64)
     let count = unsafe text.withUnsafeMutableBytes {
       unsafe read(file.raw, $0.baseAddress, $0.count)
     }
-    let digits = text.prefix(max(0, count)).prefix { (0x30...0x39).contains($0) }
-    return digits.isEmpty ? "unknown" : String(decoding: digits, as: UTF8.self)
+    return Array(text.prefix(max(0, count)))
   }
 }
 

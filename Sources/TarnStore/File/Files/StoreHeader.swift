@@ -62,6 +62,7 @@ struct StoreHeader: Equatable {
       for size in pageSizes where hasMagic(try bytes(of: descriptor, at: size, path)) {
         throw corrupted(path, "its first page is damaged")
       }
+      if first.allSatisfy({ $0 == 0 }) { throw corrupted(path, "it begins with zeros") }
       throw StorageError(
         .notAStore, operation: "open", path: path, detail: "the file is not a store"
       )
@@ -105,17 +106,23 @@ struct StoreHeader: Equatable {
   /// The pages of a file that holds only a new store: two headers, and the one page of its tree.
   static let newPageCount = 3
 
-  /// True if `NewStore` was cut short in this file. It writes the first page last, so that page is
-  /// zeros; the second, written before it, is zeros or the header that every store begins with. A
-  /// file longer than a new store had other contents: zeros there are damage.
+  /// True if `NewStore` was cut short in this file. It writes the first page last, so that page has
+  /// nothing but its mark; the second, written before it, is zeros or the header that every store
+  /// begins with. Zeros without the mark are damage, and so are those in a file that is longer than
+  /// a new store.
   private static func isUnfinished(
     _ descriptor: Int32, _ path: String
   ) throws(StorageError) -> Bool {
     guard let fileByteCount = FileFacts.of(descriptor: descriptor)?.byteCount,
       fileByteCount <= newPageCount * pageSizes.max()!
     else { return false }
-    let all = try bytes(of: descriptor, at: 0, count: Int(fileByteCount), path)
+    var all = try bytes(of: descriptor, at: 0, count: Int(fileByteCount), path)
     guard all.count == fileByteCount else { return false }
+    let mark = NewStore.markOffset..<NewStore.markOffset + NewStore.mark.count
+    // The mark itself may be missing on the disk. No store is that short.
+    if all.count <= mark.upperBound, isZero(all[...]) { return true }
+    guard all.count >= mark.upperBound, Array(all[mark]) == NewStore.mark else { return false }
+    for index in mark { all[index] = 0 }
     let pageSize = pageSizes.first { size in
       hasMagic(Array(all.dropFirst(size).prefix(metaByteCount)))
     }

@@ -83,6 +83,15 @@ extension Environment {
     return report
   }
 
+  /// Walks all pages as they are on the disk, as far as the system lets go of those in memory.
+  static func verifyPages(
+    fromDiskBehind descriptor: Int32, path: String
+  ) throws(StorageError) -> PageReport? {
+    _ = fdatasync(descriptor)
+    posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+    return try verifyPages(descriptor: descriptor, path: path)
+  }
+
   private static func walk(
     descriptor: Int32, header: StoreHeader, path: String
   ) throws(StorageError) -> PageReport {

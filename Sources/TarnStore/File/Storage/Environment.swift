@@ -73,6 +73,8 @@ package final class Environment: Sendable {
   /// The files that `open` has created, for an opener that fails later.
   let created: CreatedFiles
   let copyFinding: FileStamp.Finding
+  /// Whether pages may be missing, and nobody else opens the file until `accept` is called.
+  package let isUncertain: Bool
   /// The value of `tarn_fork_count` when the store was opened.
   private let forkCount: UInt32
 
@@ -83,6 +85,8 @@ package final class Environment: Sendable {
   let latchedCode = Atomic<Int>(0)
   /// Raw value of `durability`.
   private let level: Atomic<Int>
+  /// Whether the file has the mark of a file whose commits are not synced.
+  let hasMark: Atomic<Bool>
   /// Monotonic nanoseconds of the last check that the files at the paths are the ones opened.
   let lastIdentityCheck = Atomic<UInt64>(0)
   /// `tarn_thread_id` of the thread inside `write`, to find a write within a write.
@@ -124,6 +128,8 @@ package final class Environment: Sendable {
     lockDescriptor = opened.lockDescriptor
     created = opened.created
     copyFinding = opened.copyFinding
+    isUncertain = opened.use.isUncertain
+    hasMark = Atomic(opened.use.hasMark)
     forkCount = tarn_fork_count()
     knownByteCount = Atomic(Int(opened.data.byteCount))
     level = Atomic(options.durability.rawValue)
@@ -257,12 +263,15 @@ package final class Environment: Sendable {
     for transaction in pool { unsafe mdb_txn_abort(transaction.raw) }
     // LMDB's mutexes and slots in the child belong to the parent: leave them alone.
     if isForked { return }
+    let keepsOthersOut = endUse()
     // Not earlier: closing one frees the others' slots in the reader table.
     for engine in engines { unsafe mdb_env_close(engine.handle.raw) }
+    // The next one to close the file must not take this one for a user.
+    if keepsOthersOut { giveUp(descriptor, dataIdentity) }
     // Not earlier: the last closer would destroy the mutexes that the next opener waits for (0.9.26
     // to 0.9.31); this lock tells it that it is not the last.
     giveUp(lockDescriptor, lockIdentity)
-    giveUp(descriptor, dataIdentity)
+    if !keepsOthersOut { giveUp(descriptor, dataIdentity) }
   }
 
   /// Closes a descriptor, unless the program has closed it and reuses its number.
@@ -272,5 +281,69 @@ package final class Environment: Sendable {
     } else {
       tarn_forget_in_child(descriptor)
     }
+  }
+}
+
+/// The mark of a file whose commits are not synced; see `UseMark`.
+extension Environment {
+  /// How long a closing process waits for those that open the file. It syncs the file, and removes
+  /// the mark, only if it is the last one.
+  private static let closePatience = Duration.milliseconds(200)
+
+  /// Called before a commit that is not synced: the mark is on the disk before the first of them.
+  func beginUse() throws(StorageError) {
+    guard kind == .shared, !hasMark.load(ordering: .acquiring), pageSize >= UseMark.pageByteCountMin
+    else { return }
+    try checkOwnDescriptor("write")
+    let mark = UseMark(state: .inUse, place: .of(descriptor))
+    if UseMark.read(descriptor) != mark {
+      var result = mark.write(descriptor)
+      if result == 0 { result = syncData() }
+      guard result == 0 else { throw StorageError(errno: result, operation: "write", path: path) }
+    }
+    hasMark.store(true, ordering: .releasing)
+  }
+
+  /// Called when this process closes the file.
+  ///
+  /// - Returns: whether nobody opens it until this process has closed its descriptor of the lock
+  ///   file.
+  func endUse() -> Bool {
+    guard hasMark.load(ordering: .acquiring), (try? checkOwnDescriptor("close")) != nil,
+      FileFacts.of(descriptor: lockDescriptor)?.identity == lockIdentity,
+      (try? LockFile(lockPath, borrowing: lockDescriptor).beginOpening(
+        Deadline(after: Self.closePatience))) != nil
+    else { return false }
+    if tarn_is_locked_elsewhere(descriptor, DataLocks.shared, 0) == 0 { removeMark() }
+    return true
+  }
+
+  private func removeMark() {
+    // A sync that has failed does so only once.
+    let isSynced = !isClosedForWriting && syncData() == 0
+    let mark = UseMark(state: isSynced ? .closed : .uncertain, place: .of(descriptor))
+    // Without a sync: a mark that comes back after a power failure only causes a check.
+    _ = mark.write(descriptor)
+  }
+
+  /// Decides that no page is missing in a file that was opened to find that out.
+  func accept() throws(StorageError) {
+    try checkOwnDescriptor("open")
+    var result = syncData()
+    if result == 0 {
+      result = UseMark(state: .closed, place: .of(descriptor)).write(descriptor)
+    }
+    guard result == 0 else { throw StorageError(errno: result, operation: "open", path: path) }
+  }
+
+  static func uncertain(_ path: String, _ problem: String? = nil) -> StorageError {
+    let end =
+      problem.map { "it is damaged: \($0). 'tarn repair' makes a new file of it" }
+      ?? "it may be damaged. 'tarn accept' checks it, and lets it be used if it is not; 'tarn "
+      + "repair' makes a new file of it"
+    return StorageError(
+      .uncertain, operation: "open", path: path,
+      detail: "the machine or the mount ended while commits of the file were not on the disk, so "
+        + end)
   }
 }

@@ -30,6 +30,9 @@ package struct EnvironmentOptions: Hashable, Sendable {
   /// being opened does not come back as an empty one.
   package var createsStore = true
   package var durability = Durability.full
+  /// Whether to open a file of which pages may be missing, for a check; see `UseMark`. All pages
+  /// are read from the disk before.
+  package var examines = false
   /// Address space to reserve, in bytes; halved as often as needed if the process cannot reserve
   /// it.
   package var mapByteCount = 1 << 40

@@ -11,9 +11,10 @@ internal import Glibc
 ///   path, and the folder is synced: a file at the path is always complete. If another process was
 ///   faster, its file is opened.
 /// - An existing empty file is kept. One process at a time writes into it, under a lock on a byte
-///   far beyond the data: the content, the second header page, the first, each synced before the
-///   next. The sector at the start of the first page completes the store. Until then `StoreHeader`
-///   finds no store, and the next opener starts over.
+///   far beyond the data: a mark, the content, the second header page, the first, each synced
+///   before the next. The sector at the start of the first page completes the store. Until then
+///   `StoreHeader` finds the mark and no store, and the next opener starts over. Zeros without the
+///   mark are damage.
 /// - If the file system has no nameless files, or cannot link them, an empty file is created, and
 ///   the store in it.
 ///
@@ -21,7 +22,6 @@ internal import Glibc
 /// because that process would continue with the old contents.
 struct NewStore {
   let path: String
-  let isDurable: Bool
   let content: Environment.FirstContent?
   /// How long another process may take to create the store in the same file.
   var patience = Duration.seconds(10)
@@ -149,7 +149,8 @@ struct NewStore {
   private func write(
     _ image: Image, to file: Int32, isNamed: Bool
   ) throws(StorageError) {
-    // So that a full disk is noticed before anything is written.
+    if isNamed { try putMark(file) }
+    // So that a full disk is noticed before the content is written.
     let result = tarn_allocate(file, Int64(image.bytes.count))
     if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
     let (bytes, page) = (image.bytes, image.pageSize)
@@ -159,6 +160,16 @@ struct NewStore {
     FaultPoint.hit("new.secondHeader")
     try put(bytes[..<page], to: file, syncs: true)
     FaultPoint.hit("new.firstHeader")
+  }
+
+  /// The mark of a file in which a store is being made, which the first header page replaces.
+  static let mark = Array("tarn: unfinished".utf8)
+  static let markOffset = 2048
+
+  private func putMark(_ file: Int32) throws(StorageError) {
+    let bytes = [UInt8](repeating: 0, count: Self.markOffset) + Self.mark
+    try put(bytes[...], to: file, syncs: true)
+    FaultPoint.hit("new.marked")
   }
 
   /// Writes these bytes of the image to the same offset of the file.
@@ -171,7 +182,7 @@ struct NewStore {
     guard count == bytes.count else {
       throw StorageError(errno: count < 0 ? errno : ENOSPC, operation: "open", path: path)
     }
-    if isDurable, syncs, fsync(file) != 0 {
+    if syncs, fsync(file) != 0 {
       throw StorageError(errno: errno, operation: "open", path: path)
     }
   }

@@ -22,6 +22,14 @@ struct OpenedFile {
   let lockDescriptor: Int32
   let created: CreatedFiles
   let copyFinding: FileStamp.Finding
+  let use: UseFinding
+}
+
+/// What the mark of a file whose commits are not synced says; see `UseMark`.
+struct UseFinding {
+  var hasMark = false
+  /// Whether pages may be missing, and nobody else opens the file until that is decided.
+  var isUncertain = false
 }
 
 /// Which processes can have the data open.
@@ -54,11 +62,10 @@ struct FileToOpen: ~Copyable {
   init(
     path given: String, options: EnvironmentOptions, content: Environment.FirstContent?
   ) throws(StorageError) {
-    let isDurable = options.durability != .relaxed
     let mayCreate = options.createsStore && !options.isReadOnly
     var isNew = false
     if mayCreate, FileFacts.at(given) == nil {
-      isNew = try NewStore(path: given, isDurable: isDurable, content: content).create()
+      isNew = try NewStore(path: given, content: content).create()
     }
     guard let path = FilePaths.resolved(given) else {
       throw StorageError(errno: errno, operation: "open", path: given)
@@ -76,7 +83,7 @@ struct FileToOpen: ~Copyable {
     }
     let created =
       isNew ? CreatedFiles(data: facts.identity, path: path) : CreatedFiles()
-    let new = NewStore(path: path, isDurable: isDurable, content: content)
+    let new = NewStore(path: path, content: content)
     let header = try created.keptOnlyIf { () throws(StorageError) in
       try Self.header(of: file.raw, orMaking: mayCreate ? new : nil, path)
     }
@@ -152,6 +159,7 @@ struct FileToOpen: ~Copyable {
   ///
   /// - Parameter cause: why the data itself cannot be read.
   consuming func copied(because cause: StorageError) throws(StorageError) -> FileToOpen {
+    _ = try checkUse(EnvironmentOptions())
     let copy = try PrivateCopy.take(of: file.raw, path: path)
     let header = try StoreHeader.read(descriptor: copy.raw, path: path)
     return try FileToOpen(path, copy, header: header, kind: .copied, copyOf: source, because: cause)
@@ -191,6 +199,7 @@ struct FileToOpen: ~Copyable {
     if kind == .shared { try checkLockIsWritable() }
     let lock = try openLock(options)
     try refuseOtherCopy(lock)
+    let use = try checkUse(options)
     // LMDB opens by path and would follow a link placed there meanwhile: these names lead to the
     // very files that were checked.
     let names = try PassingNames(data: file.raw, lock: lock.raw, for: path)
@@ -223,7 +232,38 @@ struct FileToOpen: ~Copyable {
         handle: handle, descriptors: descriptors, mapByteCount: taken,
         durability: options.durability),
       descriptor: descriptor, lockDescriptor: lock.release(), created: created,
-      copyFinding: copyFinding)
+      copyFinding: copyFinding, use: use)
+  }
+
+  /// Refuses a file of which pages may be missing, unless it is to be examined. No other process
+  /// opens it meanwhile.
+  private borrowing func checkUse(
+    _ options: EnvironmentOptions
+  ) throws(StorageError) -> UseFinding {
+    guard kind == .shared, let header, header.pageSize >= UseMark.pageByteCountMin else {
+      return UseFinding()
+    }
+    let mark = UseMark.read(file.raw)
+    let hasUsers = tarn_is_locked_elsewhere(file.raw, DataLocks.shared, 0) != 0
+    switch mark.state {
+    case .closed: return UseFinding()
+    case .inUse:
+      if hasUsers || mark.place == .of(file.raw) {
+        return UseFinding(hasMark: isWritable && !options.isReadOnly)
+      }
+    case .uncertain:
+      guard !hasUsers else {
+        throw StorageError(
+          .busy, operation: "open", path: path,
+          detail: "\(SoleUse.users(of: facts.identity)), to check whether it is damaged")
+      }
+    }
+    guard options.examines else { throw Environment.uncertain(path) }
+    let report = try Environment.verifyPages(fromDiskBehind: file.raw, path: path)
+    if let problem = report?.problems.first { throw Environment.uncertain(path, problem) }
+    let result = UseMark(state: .uncertain, place: mark.place).write(file.raw)
+    guard result == 0 else { throw StorageError(errno: result, operation: "open", path: path) }
+    return UseFinding(isUncertain: true)
   }
 
   /// Looks whether another program has copied the file. No other process opens it meanwhile.

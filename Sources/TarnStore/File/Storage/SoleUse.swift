@@ -21,11 +21,16 @@ struct SoleUse: ~Copyable {
 
   /// For a store that this process does not have open.
   ///
-  /// - Parameter path: without links.
-  init(of path: String, _ deadline: Deadline, operation: String) throws(StorageError) {
+  /// - Parameters:
+  ///   - path: without links.
+  ///   - isDamaged: whether it need not be a store.
+  init(
+    of path: String, isDamaged: Bool = false, _ deadline: Deadline, operation: String
+  ) throws(StorageError) {
     let file = try OwnedDescriptor(opening: path, flags: O_RDONLY, operation: operation)
-    guard try StoreHeader.read(descriptor: file.raw, path: path) != nil
-    else { throw NewStore.missing(path) }
+    if !isDamaged, try StoreHeader.read(descriptor: file.raw, path: path) == nil {
+      throw NewStore.missing(path)
+    }
     try self.init(
       path, file.raw, readerCount: EnvironmentOptions().readerCount, deadline, operation)
   }

@@ -75,6 +75,7 @@ extension Environment {
     _ body: (borrowing WriteTransaction) throws(StorageError) -> R
   ) throws(StorageError) -> R {
     try checkWritable()
+    if durability == .relaxed { try beginUse() }
     return try writeEvenIfClosed(body)
   }
 
@@ -259,14 +260,14 @@ extension Environment {
     throw StorageError(errno: result, operation: operation, path: path)
   }
 
-  private func checkOwnDescriptor(_ operation: String) throws(StorageError) {
+  func checkOwnDescriptor(_ operation: String) throws(StorageError) {
     guard FileFacts.of(descriptor: descriptor)?.identity == dataIdentity else {
       throw error(.failed, operation, LostDescriptor.detail(descriptor) + "; restart the program")
     }
   }
 
   /// - Returns: a system error number, or 0.
-  private func syncData() -> Int32 {
+  func syncData() -> Int32 {
     while fdatasync(descriptor) != 0 {
       if errno != EINTR { return errno }
     }

@@ -12,6 +12,7 @@ extension Store {
     environmentOptions.isReadOnly = options.isReadOnly
     environmentOptions.createsStore = options.createsStore
     environmentOptions.durability = options.durability
+    environmentOptions.examines = options.acceptsUncertain
     environmentOptions.deadline = options.deadline
     environmentOptions.budget = options.mapBudget
     if options.isReadOnly, case .memory = location {
@@ -53,6 +54,7 @@ extension Store {
     }
     let store = Store(environment: environment, signal: signal)
     try store.requireHead()
+    if environment.isUncertain { try store.examine() }
     let isExtended = try store.adopt(options)
     signal.raise(to: try store.newestSnapshot().version.rawValue)
     return (store, isExtended)
@@ -108,10 +110,23 @@ extension Store {
   }
 
   /// Removes the file and its companions.
-  func removeFiles() {
+  func removeFiles() { Self.removeFiles(at: path) }
+
+  static func removeFiles(at path: String) {
     for suffix in ["", "-lock", "-signal"] {
       unsafe (path + suffix).withPath { _ = unsafe unlink($0) }
     }
+  }
+
+  /// Checks everything in a file of which pages may be missing, and accepts it if nothing is wrong.
+  private func examine() throws(StorageError) {
+    let check = try StoreCheck(newestSnapshot(), pages: environment.verifyPages())
+    if let problem = check.problems.first { throw Environment.uncertain(path, problem) }
+    try environment.accept()
+    StoreLog.shared.write(
+      .warning,
+      "\(path) was checked and is not damaged, although the machine or the mount ended while "
+        + "commits were not on the disk. The last ones may be missing")
   }
 
   private func requireHead() throws(StorageError) {

@@ -16,6 +16,9 @@ package final class Store: Sendable {
     package var schemaVersion: UInt64?
     /// False to ignore the classes: nothing is added or compared.
     package var adoptsClasses = true
+    /// Whether to check a file that the end of the machine or the mount may have damaged, and to
+    /// use it if it is not.
+    package var acceptsUncertain = false
     /// Whether to walk all pages before anything is read from them: for tools, which look for
     /// damage and must survive it. Costs time for each page of the file.
     package var verifiesPages = false

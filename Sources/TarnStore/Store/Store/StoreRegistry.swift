@@ -131,6 +131,23 @@ package enum StoreRegistry {
     }
   }
 
+  /// Removes a file that is damaged, with its companions.
+  ///
+  /// - Throws: `.alreadyOpen` if this process or another has it open; `.busy`.
+  package static func removeDamaged(_ path: String) throws(StorageError) {
+    try opening.withLock { _ throws(StorageError) in
+      guard let path = FilePaths.resolved(path) else { return }
+      guard !isOpen(.file(path)) else {
+        throw StorageError(
+          .alreadyOpen, operation: "delete", path: path, detail: "this process has it open")
+      }
+      let use = try SoleUse(
+        of: path, isDamaged: true, Deadline(after: .seconds(10)), operation: "delete")
+      Store.removeFiles(at: path)
+      _ = consume use
+    }
+  }
+
   /// Whether this process has the store open.
   package static func isOpen(_ location: StoreLocation) -> Bool {
     guard let key = Key(location) else { return false }

@@ -1,32 +1,30 @@
-import TarnStore
-
 /// Verifies that a file is consistent: pages, checksums, rows, counts, indexes, collections, owners
 /// and change records, and that every entry of the tree belongs to something. Reports problems;
 /// changes nothing.
-struct StoreCheck {
+package struct StoreCheck {
   private static let problemsMax = 100
 
-  private(set) var problems: [String] = []
+  package private(set) var problems: [String] = []
   /// Whether there is a problem that `tarn reindex` does not repair.
   private var hasOthers = false
   /// True if nothing is wrong but indexes.
-  var areOnlyIndexesWrong: Bool { !problems.isEmpty && !hasOthers }
-  private(set) var clusters = 0
-  private(set) var rows = 0
-  private(set) var indexEntries = 0
+  package var areOnlyIndexesWrong: Bool { !problems.isEmpty && !hasOthers }
+  package private(set) var clusters = 0
+  package private(set) var rows = 0
+  package private(set) var indexEntries = 0
   /// The number of lists, sets and maps, and of their elements.
-  private(set) var sequences = 0
-  private(set) var elements = 0
-  let pages: PageReport
+  package private(set) var sequences = 0
+  package private(set) var elements = 0
+  package let pages: PageReport
 
   /// Only walks the pages, for a file that may be too damaged to open.
-  init(pagesOf path: String) throws {
+  package init(pagesOf path: String) throws(StorageError) {
     pages = try Environment.verifyPages(path: path)
     problems = pages.problems
   }
 
   /// - Parameter pages: the result of a walk over the pages of the snapshot's file.
-  init(_ snapshot: Snapshot, pages: PageReport) throws {
+  package init(_ snapshot: Snapshot, pages: PageReport) throws(StorageError) {
     self.pages = pages
     problems = pages.problems
     hasOthers = !problems.isEmpty
