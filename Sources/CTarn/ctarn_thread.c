@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "ctarn_thread.h"
+#include "ctarn_fork.h"
 
 #include <linux/futex.h>
 #include <stddef.h>
@@ -24,19 +25,32 @@ static inline void pause_looking(void) {
 #endif
 }
 
+bool tarn_lock_try(void *word) {
+  uint32_t *state = word;
+  const uint32_t held = tarn_lock_held();
+  uint32_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
+  if (seen == held || seen == held + 1) return false;
+  bool is_new = seen == tarn_lock_new;
+  if (!__atomic_compare_exchange_n(state, &seen, held, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return false;
+  if (is_new) tarn_hold_over_forks(word);
+  return true;
+}
+
 void tarn_lock_wait(void *word) {
   uint32_t *state = word;
+  const uint32_t held = tarn_lock_held(), sleeping = held + 1;
   for (int i = 0; i < LOOKS; i++) {
-    uint32_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
     // Other threads sleep already: waiting instead of spinning gives them their turn.
-    if (seen == 2) break;
-    if (seen == 0 && __atomic_compare_exchange_n(state, &seen, 1, false, __ATOMIC_ACQUIRE,
-                                                 __ATOMIC_RELAXED))
-      return;
+    if (__atomic_load_n(state, __ATOMIC_RELAXED) == sleeping) break;
+    if (tarn_lock_try(word)) return;
     pause_looking();
   }
-  while (__atomic_exchange_n(state, 2, __ATOMIC_ACQUIRE) != 0)
-    syscall(SYS_futex, state, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+  for (;;) {
+    uint32_t before = __atomic_exchange_n(state, sleeping, __ATOMIC_ACQUIRE);
+    if (before != held && before != sleeping) return;
+    syscall(SYS_futex, state, FUTEX_WAIT_PRIVATE, sleeping, NULL, NULL, 0);
+  }
 }
 
 void tarn_lock_wake(void *word) {

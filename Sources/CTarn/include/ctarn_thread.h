@@ -47,11 +47,16 @@ __attribute__((swiftcall)) struct tarn_executor swift_task_getCurrentExecutor(vo
 const char *tarn_queue_label(void);
 
 // ---- a lock within this process --------------------------------------------------------------
-// Its word is 0 while free, 1 while held, 2 while held and a thread may sleep.
+// Its word is 0 while free, tarn_lock_held() while held, one more while held and a thread may
+// sleep. Any other value means free: a thread of a parent process has left it.
 //
-// Takes a lock that was just found held: spins for a while, then sleeps.
+// The first word of a lock of the process: whoever takes it first calls tarn_hold_over_forks().
+static const uint32_t tarn_lock_new = UINT32_MAX;
+// Takes the lock if it is free.
+bool tarn_lock_try(void *word);
+// Takes a lock whose word was just found not to be 0: spins for a while, then sleeps.
 void tarn_lock_wait(void *word);
-// Wakes one sleeper. Called by a thread that has just changed the word from 2 to 0.
+// Wakes one sleeper. Called by a thread that has just set the word of a lock with sleepers to 0.
 void tarn_lock_wake(void *word);
 
 // For a build with the thread sanitizer; in other builds these do nothing and are not called.
@@ -62,12 +67,17 @@ void tarn_lock_wake(void *word);
 void tarn_unchecked_begin(void);
 void tarn_unchecked_end(void);
 
-// Every accessor of a Realm instance checks this before it reads: one cache line.
+// Every accessor of a Realm instance checks this before it reads: one cache line. In a child of the
+// process both are 0, which sends every read to the slow path.
 struct tarn_context {
   // Changes whenever rows may have moved: at an advance, and at the first edit of a cluster. Taken
-  // from a process-wide counter, so that an old value never becomes valid again.
+  // from a process-wide counter, so that an old value never becomes valid again. Not 0.
   uint64_t generation;
   // The thread that may read, or 0 to send every read to the slow path.
   uintptr_t thread;
 };
+// A context in memory that the kernel clears in each child, however the child was created. Null
+// without memory. Any thread, without a lock.
+struct tarn_context *tarn_context_make(void);
+void tarn_context_free(struct tarn_context *context);
 #endif

@@ -12,7 +12,7 @@ enum ServerCancel {
   private static let most = 4
   /// How long the end of a program is delayed for it.
   private static let patience = DispatchTimeInterval.milliseconds(200)
-  private static let running = Lock(0)
+  private static let running = Lock(ofProcess: 0)
 
   /// - Parameter waiting: runs a call that waits.
   static func send(_ connection: OpaquePointer, waiting: (() -> Void) -> Void) {

@@ -18,6 +18,7 @@ import Testing
       try environment.put([[1]: [1]])
       let signal = try SignalFile(for: environment)
       let transaction = try environment.beginRead()
+      var cursor = try Cursor(transaction)
       let pins = environment.readers()
       let token = try signal.gate.acquire()
 
@@ -33,6 +34,10 @@ import Testing
         {
           return 3
         }
+        if Forked.code({ () throws(StorageError) in try transaction.get([1]) }) != .forked {
+          return 8
+        }
+        if Forked.code({ () throws(StorageError) in try cursor.next() }) != .forked { return 9 }
         transaction.end()
         environment.close()
         if FileFacts.of(descriptor: signal.descriptor)?.identity

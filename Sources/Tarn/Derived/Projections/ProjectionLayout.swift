@@ -28,7 +28,7 @@ final class ProjectionLayout: Sendable {
   /// The places in wrappers that receive the offsets of the object's columns.
   private let slots: [(field: Int, columnOffset: Int)]
 
-  private static let known = Lock<[ObjectIdentifier: ProjectionLayout]>([:])
+  private static let known = Lock<[ObjectIdentifier: ProjectionLayout]>(ofProcess: [:])
 
   /// The layout of a projection's class, found from the first projection. Traps for a property that
   /// is not in the file.

@@ -63,6 +63,7 @@ extension Instance {
 
   /// The state of a frozen instance, for reading. Traps if the program has released it.
   func readable(_ frozen: FrozenState) -> FrozenState {
+    checkProcess()
     require(
       !frozen.isInvalidated,
       "The frozen Realm '\(store.path)' was read after invalidate(). Freeze the live one again.")

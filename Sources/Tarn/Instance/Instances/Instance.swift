@@ -59,7 +59,8 @@ import TarnStore
     sharesThreads = scheduler.sharesThreads
     threadName = scheduler.isThread ? Scheduler.threadName : nil
     self.frozen = frozen
-    unsafe context = .allocate(capacity: 1)
+    guard let context = unsafe tarn_context_make() else { trap("Tarn has no memory left") }
+    unsafe self.context = unsafe context
     // Accessors of a frozen instance check it before each read, on any thread.
     let thread = frozen == nil ? tarn_thread_id() : 0
     unsafe context.initialize(to: tarn_context(generation: Generation.next(), thread: thread))
@@ -68,7 +69,7 @@ import TarnStore
     if tracks, frozen == nil { tracking = Tracking(self) }
   }
 
-  deinit { unsafe context.deallocate() }
+  deinit { unsafe tarn_context_free(context) }
 
   // MARK: - For the subclass
 
@@ -85,13 +86,35 @@ import TarnStore
   final func checkThread() {
     let thread = tarn_thread_id()
     if unsafe context.pointee.thread == thread, !sharesThreads { return }
+    checkProcess()
     if frozen != nil { return }
     if !scheduler.isCurrent { trapElsewhere() }
     unsafe context.pointee.thread = thread
   }
 
+  /// The same for an operation that throws: in a child of the process that opened the instance, an
+  /// error.
+  final func checkThread(toThrowFrom operation: String) throws(StorageError) {
+    if isForked { throw store.environment.forked(operation) }
+    checkThread()
+  }
+
+  /// Traps in a child of the process that opened the instance. Costs one comparison.
+  final func checkProcess() {
+    if isForked { trapForked() }
+  }
+
+  private final var isForked: Bool { unsafe context.pointee.generation == 0 }
+
+  private final func trapForked() -> Never {
+    trap(
+      "Realm accessed in a forked process: '\(store.path)' was opened before this process was "
+        + "forked from its parent. Open it again here; nothing read through the parent's Realm can "
+        + "be used.")
+  }
+
   /// True if code that runs here may read through the instance.
-  final var isReadableHere: Bool { frozen != nil || scheduler.isCurrent }
+  final var isReadableHere: Bool { !isForked && (frozen != nil || scheduler.isCurrent) }
 
   /// The place where it may be used, for messages.
   final var ownSide: String { scheduler.ownSide(threadName) }

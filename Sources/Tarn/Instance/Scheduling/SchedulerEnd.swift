@@ -6,7 +6,8 @@ import TarnStore
 /// Objects that belong to a scheduler without being held by it can only be cleaned up if its end is
 /// noticed.
 enum SchedulerEnd {
-  private static let watchers = Lock<[Scheduler.Key: @Sendable (Scheduler.Key) -> Void]>([:])
+  private static let watchers = Lock<[Scheduler.Key: @Sendable (Scheduler.Key) -> Void]>(
+    ofProcess: [:])
 
   /// Registers `tell` to be called once when the scheduler ends: for a thread, on that thread while
   /// it ends; for others, where the last reference is released. It replaces an earlier block. Call

@@ -112,7 +112,7 @@ final class ClassReflection: Sendable {
       return first
     }
   }
-  private static let known = Lock<[ObjectIdentifier: ClassReflection]>([:])
+  private static let known = Lock<[ObjectIdentifier: ClassReflection]>(ofProcess: [:])
 
   init(_ type: ObjectBase.Type) throws(ModelError) {
     self.type = type

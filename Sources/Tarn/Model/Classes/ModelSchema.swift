@@ -150,7 +150,7 @@ extension ModelSchema {
     var lists: [[ObjectIdentifier]: ModelSchema] = [:]
   }
 
-  private static let known = Lock(Known())
+  private static let known = Lock(ofProcess: Known())
   private static let listsMax = 64
 
   /// The model of the given classes, or else of all classes in the program that belong to default

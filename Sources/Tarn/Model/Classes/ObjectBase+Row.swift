@@ -110,8 +110,8 @@ extension ObjectBase {
   final var _isInvalidated: Bool { _instance.map { _isInvalidated(in: $0) } ?? false }
 
   final func _isInvalidated(in instance: Instance) -> Bool {
-    if let frozen = instance.frozen { return frozen.isInvalidated || _state.contains(.invalidated) }
     instance.checkThread()
+    if let frozen = instance.frozen { return frozen.isInvalidated || _state.contains(.invalidated) }
     if _state.contains(.invalidated) { return true }
     if unsafe _generation == instance.context.pointee.generation { return false }
     return !find(in: instance)

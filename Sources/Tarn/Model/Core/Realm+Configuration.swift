@@ -30,7 +30,7 @@ extension Realm {
       set { shared.withLock { $0 = newValue } }
     }
 
-    private static let shared = Lock(Configuration())
+    private static let shared = Lock(ofProcess: Configuration())
 
     /// The file: `default.realm` in the working directory unless set. Nil for an in-memory Realm.
     /// Setting it clears `inMemoryIdentifier`.

@@ -89,7 +89,7 @@ enum KnownKeyPaths {
   /// Key paths may contain values, such as positions, so there may be any number.
   private static let most = 1000
 
-  private static let table = Lock(Table())
+  private static let table = Lock(ofProcess: Table())
 
   /// The properties of a key path, in order.
   static func steps<Root: ObjectBase>(

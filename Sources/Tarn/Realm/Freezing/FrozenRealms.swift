@@ -32,7 +32,7 @@ enum FrozenRealms {
     }
   }
 
-  private static let table = Lock(Table())
+  private static let table = Lock(ofProcess: Table())
 
   /// The frozen instance at a live one's version.
   static func instance(of snapshot: Snapshot, _ live: RealmCore) -> RealmCore {

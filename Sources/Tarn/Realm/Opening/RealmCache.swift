@@ -24,7 +24,7 @@ enum RealmCache {
     }
   }
 
-  private static let table = Lock(Table())
+  private static let table = Lock(ofProcess: Table())
 
   static func open(
     _ configuration: Realm.Configuration, _ scheduler: Scheduler

@@ -17,7 +17,7 @@ enum LeftWrites {
     var writes: [Key: LeftWrite] = [:]
   }
 
-  private static let table = Lock(Table())
+  private static let table = Lock(ofProcess: Table())
 
   static func keep(_ write: LeftWrite, _ key: Key) {
     nonisolated(unsafe) let write = write  // because: the caller has released it

@@ -46,7 +46,7 @@ extension Realm {
     within timeout: Duration?, withoutNotifying tokens: [NotificationToken],
     _ block: () throws -> R
   ) throws -> R {
-    core.checkThread()
+    try publicly { () throws(StorageError) in try core.checkThread(toThrowFrom: "write") }
     core.activeObservations(of: tokens)
     try core.beginWrite(timeout: timeout)
     let result: R

@@ -46,7 +46,7 @@ public final class Logger: Sendable {
     }
   }
 
-  private static let current = Lock(Logger())
+  private static let current = Lock(ofProcess: Logger())
 
   private func receive(_ level: StoreLog.Level, _ message: String) {
     let level: LogLevel =

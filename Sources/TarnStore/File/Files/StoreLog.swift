@@ -20,7 +20,7 @@ package final class StoreLog: Sendable {
   }
 
   private let hook = Lock(
-    Hook { level, message in
+    ofProcess: Hook { level, message in
       if level >= .warning { writeToStandardError(message) }
     })
 

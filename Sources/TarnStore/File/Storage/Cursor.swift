@@ -6,6 +6,8 @@ internal import Glibc
 /// Each move checks that the key found is in order. So every loop over a cursor ends, even in a
 /// damaged tree with a page that points back to itself.
 ///
+/// In a forked child every move throws `.forked`.
+///
 /// `key` and `value` are valid after a move that returned true: as long as the read transaction, or
 /// until the write transaction's next change. After such a change seek again.
 ///
@@ -135,6 +137,7 @@ internal import Glibc
     _ operation: MDB_cursor_op, _ wanted: MDB_val
   ) throws(StorageError) -> Bool {
     assert(life?.isOver != true, "the write transaction has ended")
+    if environment.isForked { throw environment.forked("read") }
     var foundKey = unsafe wanted
     var foundValue = unsafe MDB_val()
     let result = unsafe mdb_cursor_get(handle.raw, &foundKey, &foundValue, operation)

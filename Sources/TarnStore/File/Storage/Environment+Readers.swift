@@ -41,7 +41,7 @@ extension Environment {
   /// Removes the pins of dead processes and returns their number. LMDB: `mdb_reader_check`.
   @discardableResult
   package func clearStaleReaders() throws(StorageError) -> Int {
-    if isForked { throw error(.forked, "clear readers", "the process was forked") }
+    if isForked { throw forked("clear readers") }
     // LMDB uses its lock file to find dead processes.
     try checkDescriptors("clear readers")
     var dead: Int32 = 0

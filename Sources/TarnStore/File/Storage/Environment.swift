@@ -89,6 +89,8 @@ package final class Environment: Sendable {
   let hasMark: Atomic<Bool>
   /// Monotonic nanoseconds of the last check that the files at the paths are the ones opened.
   let lastIdentityCheck = Atomic<UInt64>(0)
+  /// Whether the free list was checked before a write.
+  let isFreeListSound = Atomic(false)
   /// `tarn_thread_id` of the thread inside `write`, to find a write within a write.
   let writingThread = Atomic<UInt>(0)
 
@@ -164,6 +166,12 @@ package final class Environment: Sendable {
         detail: "this process was created by a system call, for which the C library is not "
           + "prepared; use fork(), or start a program")
     }
+    guard FileFacts.at("/proc/self/fd") != nil else {
+      throw StorageError(
+        .failed, operation: "open", path: location.description,
+        detail: "/proc is not mounted, and only its names lead to the files that this process has "
+          + "checked; mount /proc")
+    }
     return try EnvironmentRegistry.shared.open(location, options: options, content: content)
   }
 
@@ -208,6 +216,12 @@ package final class Environment: Sendable {
     level.store(EnvironmentOptions.Durability.relaxed.rawValue, ordering: .relaxed)
   }
 
+  package func forked(_ operation: String) -> StorageError {
+    error(
+      .forked, operation,
+      "the store was opened before this process was forked from its parent; open it again here")
+  }
+
   func error(_ code: StorageError.Code, _ operation: String, _ detail: String) -> StorageError {
     StorageError(code, operation: operation, path: path, detail: detail)
   }
@@ -222,9 +236,7 @@ package final class Environment: Sendable {
   func enter(
     _ operation: String, reads: Bool
   ) throws(StorageError) -> (Engine, pooled: LMDBHandle?) {
-    if isForked {
-      throw error(.forked, operation, "the process was forked after it opened the store")
-    }
+    if isForked { throw forked(operation) }
     return try state.withLock { state throws(StorageError) in
       if state.isClosed || state.openings == 0 {
         throw error(.failed, operation, "the store is closed")

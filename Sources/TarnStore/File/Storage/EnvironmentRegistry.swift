@@ -28,14 +28,33 @@ final class EnvironmentRegistry: Sendable {
       takenByteCount -= environment.takenByteCount
     }
 
-    /// A forked child cannot use its parent's environments.
+    /// A forked child cannot use its parent's environments. Nothing of them is released: if opening
+    /// took longer than a fork waits, they may be half changed.
     mutating func forgetParent() {
-      if forkCount != tarn_fork_count() { self = Open() }
+      if forkCount == tarn_fork_count() { return }
+      _ = unsafe Unmanaged.passRetained(Left(open: self))
+      self = Open()
     }
   }
 
-  /// Held while a file is opened or closed, so that these never overlap.
+  private final class Left {
+    let open: Open
+    init(open: consuming Open) { self.open = open }
+  }
+
   private let open = Lock(Open())
+
+  /// Runs `body` while no other thread opens or closes a file, and the process does not fork.
+  private func alone<Result: Sendable, Failure: Error>(
+    _ body: (inout Open) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try BackgroundThread.holdingForks { () throws(Failure) in
+      try open.withLock { open throws(Failure) in
+        open.forgetParent()
+        return try body(&open)
+      }
+    }
+  }
 
   /// How often an opener that waited begins again at the file that is at the path by then, as after
   /// a compaction. It follows no link that was put there meanwhile.
@@ -73,8 +92,7 @@ final class EnvironmentRegistry: Sendable {
   private func openOnce(
     _ location: StoreLocation, options: EnvironmentOptions, content: Environment.FirstContent?
   ) throws(StorageError) -> Environment {
-    try open.withLock { open throws(StorageError) in
-      open.forgetParent()
+    try alone { open throws(StorageError) in
       let opened: OpenedFile
       switch location {
       case .memory:
@@ -131,7 +149,7 @@ final class EnvironmentRegistry: Sendable {
   ///
   /// - Parameter body: returns the bytes of address space that it has reserved.
   func whileNothingOpens(_ body: () throws(StorageError) -> Int) throws(StorageError) {
-    try open.withLock { open throws(StorageError) in open.takenByteCount += try body() }
+    try alone { open throws(StorageError) in open.takenByteCount += try body() }
   }
 
   /// Opens a copy if the data itself cannot be read safely.
@@ -186,7 +204,7 @@ final class EnvironmentRegistry: Sendable {
 
   /// Checks again under the lock: another thread may have opened it again.
   func closeIfUnused(_ environment: Environment) {
-    open.withLock { open in
+    alone { open in
       let isUnused = environment.state.withLock {
         $0.openings == 0 && $0.live == 0 && !$0.isClosed
       }

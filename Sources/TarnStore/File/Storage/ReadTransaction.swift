@@ -38,12 +38,13 @@ package final class ReadTransaction: @unchecked Sendable {
 
   /// The bytes stored under the key, valid until the transaction ends; nil without an entry.
   ///
-  /// Errors: `.corrupted`; `.invalidInput` for an empty key or one of more than 511 bytes.
-  /// LMDB: `mdb_get`.
+  /// Errors: `.corrupted`; `.forked`; `.invalidInput` for an empty key or one of more than 511
+  /// bytes. LMDB: `mdb_get`.
   package func value(
     forKey key: UnsafeRawBufferPointer
   ) throws(StorageError) -> UnsafeRawBufferPointer? {
     assert(!hasEnded.load(ordering: .relaxed), "the read transaction has ended")
+    if environment.isForked { throw environment.forked("read") }
     var wanted = unsafe MDB_val(key)
     var found = unsafe MDB_val()
     let result = unsafe mdb_get(handle.raw, Environment.mainTree, &wanted, &found)

@@ -4,8 +4,8 @@ internal import Glibc
 /// A thread of the library, for long waits and computations, which must not occupy a thread of a
 /// shared pool.
 ///
-/// While the process forks, all of them rest: a lock that one of them held would stay locked in the
-/// child, including locks of Swift's runtime.
+/// While the process forks, all of them rest: a lock of Swift's runtime that one of them held would
+/// stay locked in the child, and what others guard could be half changed.
 package enum BackgroundThread {
   private final class Body {
     let name: StaticString
@@ -30,6 +30,7 @@ package enum BackgroundThread {
     let result = unsafe pthread_create(
       &thread, nil,
       { argument in
+        tarn_thread_begin()
         unsafe BackgroundThread.run(Unmanaged<Body>.fromOpaque(argument!))
         tarn_thread_resting()
         return nil
@@ -57,5 +58,15 @@ package enum BackgroundThread {
     tarn_thread_resting()
     sleep()
     tarn_thread_busy()
+  }
+
+  /// Runs `body`, on any thread, while the process does not fork. A fork waits for it, for a second
+  /// at most.
+  package static func holdingForks<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    tarn_section_begin()
+    defer { tarn_section_end() }
+    return try body()
   }
 }

@@ -5,8 +5,8 @@ internal import Synchronization
 ///
 /// Not Synchronization's `Mutex`, which stores the kernel's id of the thread that holds it, and in
 /// a forked child that id is the parent's: the first thread that waits for such a lock there ends
-/// the program. This lock stores only whether it is held, so a child of a single-threaded process
-/// can use every lock of its parent.
+/// the program. This lock stores only whether it is held, and by a thread of which process: in a
+/// child, one that a thread of the parent held is free.
 ///
 /// A waiting thread spins for some hundred nanoseconds, then sleeps. The order of several sleepers
 /// is undefined.
@@ -17,10 +17,20 @@ package struct Lock<Content: ~Copyable>: ~Copyable, @unchecked Sendable {
 
   /// Free, held, or held while others may sleep; see `tarn_lock_wait`. In a cell because the kernel
   /// needs the address of the word on which a thread sleeps.
-  private let word = _Cell(Atomic<UInt32>(0))
+  private let word: _Cell<Atomic<UInt32>>
   private let content: _Cell<Content>
 
-  package init(_ value: consuming sending Content) { content = _Cell(value) }
+  package init(_ value: consuming sending Content) {
+    word = _Cell(Atomic(0))
+    content = _Cell(value)
+  }
+
+  /// A lock of the process, for a static property: a fork takes it, so that the child finds its
+  /// content whole. Take no other lock while you hold it.
+  package init(ofProcess value: consuming sending Content) {
+    word = _Cell(Atomic(tarn_lock_new))
+    content = _Cell(value)
+  }
 
   @inline(__always)
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
@@ -29,12 +39,13 @@ package struct Lock<Content: ~Copyable>: ~Copyable, @unchecked Sendable {
     // Addresses first: to the thread sanitizer, an `inout` use of a property changes all of `self`.
     let word = unsafe word._address
     let content = unsafe content._address
-    if unsafe !word.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged
-    {
-      unsafe tarn_lock_wait(word)
-    }
+    let held = tarn_lock_held()
+    let wasFree = unsafe word.pointee.compareExchange(
+      expected: 0, desired: held, ordering: .acquiring
+    ).exchanged
+    if !wasFree { unsafe tarn_lock_wait(word) }
     defer {
-      if unsafe word.pointee.exchange(0, ordering: .releasing) == 2 {
+      if unsafe word.pointee.exchange(0, ordering: .releasing) == held &+ 1 {
         unsafe tarn_lock_wake(word)
       }
     }

@@ -13,7 +13,7 @@ final class LiveWorkers: Sendable {
       return current
     }
   }
-  private static let current = Lock(LiveWorkers())
+  private static let current = Lock(ofProcess: LiveWorkers())
 
   private struct State {
     /// In reverse order of arrival.

@@ -22,7 +22,7 @@ extension StoreRegistry {
     if isWorthwhile: (_ total: Int, _ used: Int) -> Bool = { _, _ in true },
     progress: StoreCopy.Watching = { _ in }
   ) throws(StorageError) -> Compaction? {
-    try opening.withLock { _ throws(StorageError) in
+    try alone { () throws(StorageError) in
       guard !isOpen(.file(path)) else {
         throw StorageError(
           .alreadyOpen, operation: operation, path: path,

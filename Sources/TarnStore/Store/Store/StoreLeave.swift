@@ -18,7 +18,7 @@ package final class StoreLeave: Sendable {
   private let status = Lock(Status())
   private let end = DispatchGroup()
 
-  private static let leaves = Lock([ObjectIdentifier: [StoreLeave]]())
+  private static let leaves = Lock(ofProcess: [ObjectIdentifier: [StoreLeave]]())
 
   package init(_ store: Store) { self.store = ObjectIdentifier(store) }
 

@@ -36,9 +36,18 @@ package enum StoreRegistry {
     }
   }
 
-  private static let stores = Lock(Stores())
+  private static let stores = Lock(ofProcess: Stores())
   /// Opening is rare and uses several files; one at a time keeps it simple.
-  static let opening = Lock<Void>(())
+  private static let opening = Lock<Void>(())
+
+  /// Runs `body` while no other thread opens a store, and the process does not fork.
+  static func alone<Result: Sendable>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    try BackgroundThread.holdingForks { () throws(StorageError) in
+      try opening.withLock { _ throws(StorageError) in try body() }
+    }
+  }
 
   /// Opens a file and adds the classes, or returns the store that has it open already.
   package static func open(
@@ -53,9 +62,7 @@ package enum StoreRegistry {
   ) throws(StorageError) -> Store {
     let (store, news): (Store, [(StoreLog.Level, String)])
     do throws(StorageError) {
-      (store, news) = try opening.withLock { _ throws(StorageError) in
-        try openLocked(location, options)
-      }
+      (store, news) = try alone { () throws(StorageError) in try openLocked(location, options) }
     } catch {
       StoreLog.shared.write(.info, "refused: \(error)")
       throw error
@@ -102,7 +109,7 @@ package enum StoreRegistry {
   package static func removeUnused(
     _ location: StoreLocation, schemaVersion version: UInt64? = nil
   ) throws(StorageError) {
-    try opening.withLock { _ throws(StorageError) in
+    try alone { () throws(StorageError) in
       guard !isOpen(location) else {
         throw StorageError(
           .alreadyOpen, operation: "delete", path: location.description,
