@@ -21,6 +21,30 @@ void tarn_futex_wake(const void *p, int count) {
   syscall(SYS_futex, p, FUTEX_WAKE, count, NULL, NULL, 0);
 }
 
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+bool tarn_futex_wait_any(const struct tarn_bell *bells, int count, uint64_t until_nanoseconds) {
+  // The kernel's struct futex_waitv, which older headers do not have.
+  struct {
+    uint64_t seen, word;
+    uint32_t flags, reserved;
+  } waits[tarn_bells_max];
+  enum { WORD_OF_32_BITS = 2 };
+  if (count > tarn_bells_max) return false;
+  for (int i = 0; i < count; i++) {
+    waits[i].seen = bells[i].seen;
+    waits[i].word = (uintptr_t)bells[i].word;
+    waits[i].flags = WORD_OF_32_BITS;
+    waits[i].reserved = 0;
+  }
+  struct timespec limit = {(time_t)(until_nanoseconds / 1000000000),
+                           (long)(until_nanoseconds % 1000000000)};
+  long result = syscall(SYS_futex_waitv, waits, count, 0, &limit, CLOCK_MONOTONIC);
+  return result >= 0 || errno == EAGAIN || errno == ETIMEDOUT || errno == EINTR;
+}
+
 int tarn_event(void) { return tarn_above_standard(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)); }
 
 void tarn_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

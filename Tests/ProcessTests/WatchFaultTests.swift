@@ -15,7 +15,7 @@ extension ProcessTests {
     }
 
     /// In a name space of its own, so that only this process has no instances left.
-    @Test func `without an inotify instance an observer polls and says so`() throws {
+    @Test func `without an inotify instance an observer sleeps on a bell`() throws {
       let file = try StressFile()
       let realm = try file.open()
       let limit = "echo 0 > /proc/sys/user/max_inotify_instances || { echo none; exit; }"
@@ -33,7 +33,7 @@ extension ProcessTests {
       // Where the system allows no name spaces there is no way to try this without taking all
       // instances from the user who runs the tests.
       guard let first, first != "none" else { return }
-      #expect(said.contains { $0.hasPrefix("Tarn: ") && $0.contains("every few milliseconds") })
+      #expect(!said.contains { $0.hasPrefix("Tarn: ") })
       try checkFollows(observer, realm)
     }
 

@@ -129,6 +129,7 @@ struct BenchWorkload {
       BenchWorkload("W8", "W8b", "W8c", "W8w", "W8t", title: "wake another process", measureWake),
       BenchWorkload("W8p", title: "commits that concern no observer", measurePassing),
       BenchWorkload("W8a", "W4a", title: "actors", measureActors),
+      BenchWorkload("W17", "W17i", title: "many processes", measureCrowd),
       BenchWorkload("W2r", "W2s", "W2t", title: "asynchronous writes", measureAsyncWrites),
       BenchWorkload("W1", "W1f", title: "insert", measureInsert),
       BenchWorkload("W10", title: "open", measureOpening),

@@ -25,6 +25,8 @@ enum BenchChild {
         try floor(bf_run_on(Int32(arguments[4]) ?? -1))
         try observe(arguments[1], arguments[2], Int(arguments[3]) ?? 0)
       case "pass": try pass(arguments[1], arguments[2], Int(arguments[3]) ?? 0)
+      case "follow":
+        try follow(arguments[1], arguments[2], Int(arguments[3]) ?? 0, of: Int(arguments[4]) ?? 1)
       case "open": try open(arguments[1], arguments[2], Int(arguments[3]) ?? 1)
       default: throw ToolError("unknown part")
       }

@@ -41,7 +41,7 @@ final class StoreFollower {
         sayPolling("the signal file was deleted or replaced")
       }
       let timeout =
-        (saidPolling ? SignalWatcher.pollEveryNanoseconds : SignalWatcher.lookEveryNanoseconds)
+        (saidPolling ? SignalWatcher.pollEveryNanoseconds : Lookout.lookEveryNanoseconds)
         / 1_000_000
       var waits = [
         pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),

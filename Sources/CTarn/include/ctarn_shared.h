@@ -49,6 +49,17 @@ void tarn_futex_wait(const void *p, uint32_t expected, int64_t nanoseconds);
 // Wakes up to `count` sleepers in any process.
 void tarn_futex_wake(const void *p, int count);
 
+// A word to sleep on, and its value when the sleeper looked.
+struct tarn_bell {
+  const void *word;
+  uint32_t seen;
+};
+// As many words as Linux lets a thread sleep on.
+enum { tarn_bells_max = 128 };
+// Sleeps until one of the words is woken, at most until that time of the monotonic clock; not at
+// all if one has another value. False if the kernel has no such call (before 5.16).
+bool tarn_futex_wait_any(const struct tarn_bell *bells, int count, uint64_t until_nanoseconds);
+
 // A descriptor that becomes readable when 8 bytes (a nonzero number) are written to it;
 // non-blocking, close-on-exec. -1 if no descriptor is left.
 int tarn_event(void);

@@ -27,6 +27,19 @@ struct SignalFolder {
 @Suite struct SignalFileTests {
   let position = SignalFolder()
 
+  @Test func `the time since a commit is known to all as long as the file is open`() throws {
+    let writer = try position.open()
+    var reader: SignalFile? = try position.open()
+    #expect(reader?.microseconds(sinceCommit: 7) == nil)
+    writer.noteTime(ofCommit: 7)
+    let elapsed = try #require(reader?.microseconds(sinceCommit: 7))
+    #expect(elapsed < 300_000_000)
+    #expect(reader?.microseconds(sinceCommit: 8) == nil)
+    reader = nil
+    writer.noteTime(ofCommit: 8)
+    #expect(try position.open().microseconds(sinceCommit: 8) != nil)
+  }
+
   @Test func `what one raises, the other sees, and nothing takes it back`() throws {
     let a = try position.open()
     let b = try position.open()

@@ -111,6 +111,18 @@ int bf_lmdb_reinsert(
 // watcher, woken from inotify by one pwrite, has read the value in a new transaction. The watcher
 // runs on the CPU `watcher`, or anywhere for -1.
 int bf_lmdb_wake(const char *folder, int64_t wakes, int watcher, struct bf_latency *latency);
+// W17: processes that follow one file; see floors_crowd.c. End it even if making it failed.
+typedef struct bf_crowd bf_crowd;
+int bf_crowd_make(const char *folder, bf_crowd **crowd);
+// Adds processes, and waits until all sleep.
+int bf_crowd_join(bf_crowd *crowd, int processes);
+// One commit that is not synced: from its start until the last process has read the value.
+int bf_crowd_wake(bf_crowd *crowd, double *seconds);
+// The processor time that all of them take in a second, measured over that many.
+int bf_crowd_idle(bf_crowd *crowd, double seconds, double *used);
+void bf_crowd_end(bf_crowd *crowd);
+// The processor time of a process so far, to the nanosecond.
+int bf_processor_seconds(int process, double *seconds);
 // W10: closes the store (not timed), then opens it, begins a read and gets one person.
 int bf_lmdb_reopen(bf_lmdb *store, double *seconds);
 

@@ -61,7 +61,7 @@ final class ManualTurns: Sendable {
       let watched = state.withLock { $0.watched }
       let most =
         watched.contains { $0.mustPoll }
-        ? SignalWatcher.pollEveryNanoseconds : SignalWatcher.lookEveryNanoseconds
+        ? SignalWatcher.pollEveryNanoseconds : Lookout.lookEveryNanoseconds
       let milliseconds = (min(Double(most), left / .nanoseconds(1)) / 1e6).rounded(.up)
       waker.wait(also: watched.map(\.rawDescriptor), milliseconds: Int32(milliseconds))
     }

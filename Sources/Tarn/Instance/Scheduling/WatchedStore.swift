@@ -4,7 +4,7 @@ import TarnStore
 /// A store that a manual scheduler watches through its own descriptor, so that no other thread is
 /// involved between a commit and the pump.
 final class WatchedStore: Sendable {
-  /// Nil if the user has no inotify instance left: then the pump polls every few milliseconds.
+  /// Nil if the process has no descriptor left: then the pump polls every few milliseconds.
   private let descriptor: WaitDescriptor?
   private let watched: WatchedFile
   private let isTurnWaiting: @Sendable () -> Bool
@@ -16,7 +16,7 @@ final class WatchedStore: Sendable {
   ///   - isTurnWaiting: whether the turn that `onNews` asks for is still pending.
   init(
     _ store: Store,
-    probeEvery: Duration = .nanoseconds(Int64(SignalWatcher.lookEveryNanoseconds)),
+    probeEvery: Duration = .nanoseconds(Int64(Lookout.lookEveryNanoseconds)),
     isTurnWaiting: @escaping @Sendable () -> Bool = { false },
     onNews: @escaping @Sendable () -> Void
   ) {

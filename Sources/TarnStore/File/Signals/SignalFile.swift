@@ -10,12 +10,16 @@ import Synchronization
 ///
 /// 1. LMDB's commit. If the writer died before its end, there is no new version to report.
 /// 2. `raise(to:)`, the counter. Died before: the kernel closes the writer's descriptors, watchers
-///    see the close of a file that was open for writing, find the counter unchanged, read the
-///    data's head record and catch up. If the writer is stopped instead, nothing is closed, and the
-///    watchers' timeout (`SignalWatcher.lookEveryNanoseconds`) finds the commit in the same way.
+///    see the close of a file that was open for writing; the lookout finds the counter unchanged,
+///    reads the data's head record, raises the counter and wakes the others. If the writer is
+///    stopped instead, nothing is closed, and the lookout's next look
+///    (`Lookout.lookEveryNanoseconds`) finds the commit in the same way.
 /// 3. The write lock is released. Died before: its owner's process is dead; the next waiter takes
 ///    it.
 /// 4. `wake`, one write of eight bytes. Died before: the close again, and the counter shows it.
+///
+/// One process looks after the file for all that follow it (`Lookout`): the others sleep until they
+/// are woken. Processes without an inotify instance sleep on a word in the file.
 ///
 /// So the counter and the wake make it fast, the data's head record makes it correct, and an event
 /// only means "check again". The counter never decreases: two writers that overtake each other
@@ -46,6 +50,8 @@ import Synchronization
   let identity: FileIdentity
   /// The locks of the cursors that this process holds.
   let cursorBytes = CursorBytes()
+  /// Whether this process looks after the file for the others.
+  let lookout = Lookout()
   private let isNamed: Bool
   private let forkCount: UInt32
   /// Makes the words that distinguish lock owners of this process.
@@ -90,8 +96,14 @@ import Synchronization
   }
 
   deinit {
-    unsafe munmap(base, SignalLayout.byteCount)
-    if isForked || !isOpen { return }
+    defer { unsafe munmap(base, SignalLayout.byteCount) }
+    guard !isForked, let facts = FileFacts.of(descriptor: descriptor), facts.identity == identity
+    else { return }
+    // Touching what was cut off would end the process.
+    if facts.byteCount >= SignalLayout.byteCount {
+      let at = SignalLayout.processesAt + slot * SignalLayout.processByteCount
+      unsafe tarn_store32(base + at, 0)
+    }
     tarn_unlock_and_close(descriptor)
   }
 
@@ -127,11 +139,63 @@ import Synchronization
     }
     var bytes = version
     _ = unsafe pwrite(descriptor, &bytes, 8, off_t(SignalLayout.wakeAt))
+    ring()
   }
 
-  /// Could another process watch the file? False if no other has ever taken a slot in it. A process
-  /// that takes its slot after this check reads the data after that, so it sees everything
-  /// announced before this check. An ended process may leave its id behind: then this is true.
+  /// Notes when a commit was made, for the age of the next one. The caller has the write lock.
+  package func noteTime(ofCommit commitID: UInt64) {
+    unsafe tarn_store64(base + SignalLayout.committedAt + 8, Self.bootMicroseconds())
+    unsafe tarn_store64(base + SignalLayout.committedAt, commitID)
+  }
+
+  /// The time since that commit, whatever happened to the wall clock. Nil if no process has had the
+  /// file open since, or the commit's process died before it noted it.
+  package func microseconds(sinceCommit commitID: UInt64) -> UInt64? {
+    guard unsafe tarn_load64(base + SignalLayout.committedAt) == commitID else { return nil }
+    let then = unsafe tarn_load64(base + SignalLayout.committedAt + 8)
+    let now = Self.bootMicroseconds()
+    return now >= then ? now - then : nil
+  }
+
+  /// Since the machine was started, including the time in which it was suspended.
+  private static func bootMicroseconds() -> UInt64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+    return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
+  }
+
+  /// Wakes some of those that sleep on the bell. Each of them wakes others, so that the writer does
+  /// not spend its time on all.
+  func ring() {
+    let bell = unsafe base + SignalLayout.bellAt
+    _ = unsafe tarn_add32(bell, 1)
+    if unsafe tarn_load32(base + SignalLayout.sleepersAt) != 0 { passBellOn() }
+  }
+
+  /// Wakes some of those that sleep on the bell, after it has woken this process.
+  func passBellOn() { unsafe tarn_futex_wake(base + SignalLayout.bellAt, 8) }
+
+  /// Counts a process that sleeps on the bell, or no longer does.
+  func sleepers(_ change: Int32) {
+    _ = unsafe tarn_add32(base + SignalLayout.sleepersAt, UInt32(bitPattern: change))
+  }
+
+  /// How often the bell has rung.
+  var bell: UInt32 { unsafe tarn_load32(base + SignalLayout.bellAt) }
+
+  /// Makes all processes that follow the file look for themselves: something other than a commit
+  /// has happened to it.
+  func alarm() {
+    if isForked { return }
+    _ = unsafe tarn_add32(base + SignalLayout.alarmsAt, 1)
+    wake()
+  }
+
+  var alarms: UInt32 { unsafe tarn_load32(base + SignalLayout.alarmsAt) }
+
+  /// Could another process watch the file? A process that takes its slot after this check reads the
+  /// data after that, so it sees everything announced before this check. A killed process may leave
+  /// its id behind: then this is true.
   package var mayHaveWatchersElsewhere: Bool {
     for other in 0..<SignalLayout.processCount where other != slot {
       let at = SignalLayout.processesAt + other * SignalLayout.processByteCount
@@ -198,12 +262,16 @@ import Synchronization
 ///     48     8 bytes that `wake` writes; never read
 ///     64     u64 version: the newest announced one
 ///     128    gate: u64 owner; u64 time of the last change; u64 last ticket; u32 waiting
+///     192    lookout: u64 time of its last look; u32 alarms
+///     208    the last commit: u64 id, u64 time in microseconds since the start of the machine
+///     256    bell: u32 rings, on which processes sleep; u32 sleepers, which may count dead ones
 ///     4096   512 processes of 16 bytes: u32 process id, u32 0, u64 start time
 ///     12288  256 waiters of 16 bytes: u64 ticket word, u32 wake count, u32 0
 ///
 /// Locks of descriptors on single bytes (independent of the bytes' contents):
 ///
 ///     0      held while the file is being created, checked or repaired, and a slot is taken
+///     1      held by the process that looks after the file
 ///     4096 + i   process i is alive
 enum SignalLayout {
   static let magic = CompanionKind.signalMagic
@@ -219,6 +287,12 @@ enum SignalLayout {
   static let lastTicketAt = 144
   static let waitingAt = 152
 
+  static let lookedAt = 192
+  static let alarmsAt = 200
+  static let committedAt = 208
+  static let bellAt = 256
+  static let sleepersAt = 260
+
   static let processesAt = 4096
   static let processCount = 512
   static let processByteCount = 16
@@ -228,6 +302,7 @@ enum SignalLayout {
   static let waiterByteCount = 16
 
   static let initLockByte: Int64 = 0
+  static let lookoutLockByte: Int64 = 1
   static let processLockByte: Int64 = 4096
 }
 

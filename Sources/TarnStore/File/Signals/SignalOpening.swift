@@ -171,14 +171,19 @@ internal import Glibc
   }
 
   private static func takeSlot(_ descriptor: Int32, _ base: UnsafeMutableRawPointer) -> Int? {
-    for slot in 0..<SignalLayout.processCount {
-      let byte = SignalLayout.processLockByte + Int64(slot)
-      guard tarn_lock_exclusive(descriptor, byte, 1) == 0 else { continue }
-      let at = unsafe base + SignalLayout.processesAt + slot * SignalLayout.processByteCount
-      unsafe tarn_store32(at, UInt32(bitPattern: getpid()))
-      unsafe tarn_store64(at + 8, ProcessStatus.own?.startTime ?? 0)
-      return slot
+    func word(_ slot: Int) -> UnsafeMutableRawPointer {
+      unsafe base + SignalLayout.processesAt + slot * SignalLayout.processByteCount
     }
-    return nil
+    let slots = 0..<SignalLayout.processCount
+    // Those without a process first: the kernel searches all locks of the file for each try.
+    let empty = slots.lazy.filter { unsafe tarn_load32(word($0)) == 0 }
+    let taken = slots.lazy.filter { unsafe tarn_load32(word($0)) != 0 }
+    func take(_ slot: Int) -> Bool {
+      tarn_lock_exclusive(descriptor, SignalLayout.processLockByte + Int64(slot), 1) == 0
+    }
+    guard let slot = empty.first(where: take) ?? taken.first(where: take) else { return nil }
+    unsafe tarn_store32(word(slot), UInt32(bitPattern: getpid()))
+    unsafe tarn_store64(word(slot) + 8, ProcessStatus.own?.startTime ?? 0)
+    return slot
   }
 }

@@ -5,8 +5,9 @@ internal import Glibc
 /// deleted, for a run loop or a custom pump: without a hop through the watcher's thread.
 ///
 /// It is an inotify descriptor, so the rules of `SignalWatcher` apply: an event only means "check
-/// again", and a check is due every `SignalWatcher.lookEveryNanoseconds` even without events. A
-/// user can have 128 of these across all processes.
+/// again", and a check is due every `Lookout.lookEveryNanoseconds` even without events. A user can
+/// have 128 of these across all processes; then it is an event descriptor that the watcher's thread
+/// writes to.
 ///
 /// Threading: one thread at a time.
 package final class WaitDescriptor: Sendable {
@@ -28,9 +29,27 @@ package final class WaitDescriptor: Sendable {
   }
 
   package let descriptor: Int32
+  private let relay: Relay?
+
+  /// The watcher's thread, in the place of inotify.
+  private struct Relay {
+    let waker: Waker
+    let registration: SignalRegistration
+  }
+
+  /// Errors: `.limitExceeded` if the process can start no thread or has no descriptor left.
+  fileprivate init(relaying file: SignalFile) throws(StorageError) {
+    let waker = try Waker()
+    descriptor = waker.descriptor
+    relay = Relay(
+      waker: waker,
+      registration: try SignalWatcher.shared.add(
+        file, seen: file.version, probeHead: nil, onChange: { waker.wake() }))
+  }
 
   /// Errors: `.limitExceeded` when the user has no inotify instance or watch left.
   init() throws(StorageError) {
+    relay = nil
     descriptor = tarn_above_standard(inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC)))
     guard descriptor < 0 else { return }
     let number = errno
@@ -49,7 +68,7 @@ package final class WaitDescriptor: Sendable {
     return probe >= 0
   }
 
-  deinit { close(descriptor) }
+  deinit { if relay == nil { close(descriptor) } }
 
   /// Watches the file that is open, whatever is at its path by now.
   func add(_ file: SignalFile) throws(StorageError) -> Int32 {
@@ -79,6 +98,10 @@ package final class WaitDescriptor: Sendable {
   /// Reads the pending events, without waiting.
   @discardableResult
   package func drain() -> Arrivals {
+    if let relay {
+      relay.waker.drain()
+      return .changed
+    }
     var all: Arrivals = []
     drain { _, arrivals in all.formUnion(arrivals) }
     return all
@@ -115,30 +138,48 @@ package final class WaitDescriptor: Sendable {
 }
 
 extension SignalFile {
-  /// Errors: `.limitExceeded` when the user has none left; then watch through `SignalWatcher`.
+  /// Errors: `.limitExceeded` if the process has no descriptors left.
   package func makeWaitDescriptor() throws(StorageError) -> WaitDescriptor {
-    let descriptor = try WaitDescriptor()
-    _ = try descriptor.add(self)
-    return descriptor
+    do throws(StorageError) {
+      let descriptor = try WaitDescriptor()
+      _ = try descriptor.add(self)
+      return descriptor
+    } catch {
+      guard error.code == .limitExceeded else { throw error }
+      return try WaitDescriptor(relaying: self)
+    }
   }
 }
 
-/// Wakes the watcher's thread from its wait.
-package final class Waker: Sendable {
+/// Wakes a thread from its wait: on a descriptor, or on a word.
+@safe package final class Waker: @unchecked Sendable {
+  // because: the word is accessed only by atomics.
+
   package let descriptor: Int32
+  private let rings: UnsafeMutablePointer<UInt32>
 
   /// Errors: `.limitExceeded` if the process has no descriptors left.
   package init() throws(StorageError) {
     descriptor = tarn_event()
+    unsafe rings = .allocate(capacity: 1)
+    unsafe rings.initialize(to: 0)
     if descriptor < 0 { throw StorageError(errno: errno, operation: "observe", path: "") }
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+    unsafe rings.deallocate()
+  }
 
   package func wake() {
     var one: UInt64 = 1
     _ = unsafe write(descriptor, &one, 8)
+    _ = unsafe tarn_add32(rings, 1)
+    unsafe tarn_futex_wake(rings, 1)
   }
+
+  /// The word, and how often it has been rung.
+  var bell: tarn_bell { unsafe tarn_bell(word: rings, seen: tarn_load32(rings)) }
 
   package func drain() {
     var count: UInt64 = 0

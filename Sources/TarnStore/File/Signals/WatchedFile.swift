@@ -4,15 +4,16 @@
 package final class WatchedFile: Sendable {
   /// The observer's callbacks.
   package struct Observer: Sendable {
-    /// The version in the data's head record, nil if it cannot be read now.
-    package let probeHead: @Sendable () -> UInt64?
+    /// The version in the data's head record, nil if it cannot be read now. Nil for an observer
+    /// that reads it itself.
+    package let probeHead: (@Sendable () -> UInt64?)?
     /// True if the data's files are no longer at their paths, so that no changes can follow.
     package let isGone: @Sendable () -> Bool
     /// There may be a newer version, or the files were deleted or replaced.
     package let onChange: @Sendable () -> Void
 
     package init(
-      probeHead: @escaping @Sendable () -> UInt64?,
+      probeHead: (@Sendable () -> UInt64?)?,
       isGone: @escaping @Sendable () -> Bool = { false },
       onChange: @escaping @Sendable () -> Void
     ) {
@@ -30,6 +31,10 @@ package final class WatchedFile: Sendable {
     /// The counter when last compared. Compared for inequality: damaged bytes may be too large.
     var counter: UInt64
     var head: UInt64
+    var alarms: UInt32
+    var bell: UInt32
+    /// Monotonic nanoseconds of the last change found.
+    var lastNews: UInt64
     var fallback: Fallback?
     var hasLogged = false
     /// Nothing more is reported: it was cancelled, or the store was deleted or replaced.
@@ -47,7 +52,45 @@ package final class WatchedFile: Sendable {
   package init(file: SignalFile, seen: UInt64, observer: Observer) {
     self.file = file
     self.observer = observer
-    state = Lock(State(counter: seen, head: seen))
+    state = Lock(
+      State(
+        counter: seen, head: seen, alarms: file.alarms, bell: file.bell,
+        lastNews: GateWord.now()))
+  }
+
+  /// Whether it can be looked at for other processes as well.
+  var canProbe: Bool { observer.probeHead != nil }
+
+  /// True once after each alarm.
+  func takeAlarm() -> Bool {
+    let alarms = file.alarms
+    return state.withLock { state in
+      defer { state.alarms = alarms }
+      return state.alarms != alarms
+    }
+  }
+
+  /// True once after the bell has rung.
+  func takeBell() -> Bool {
+    let bell = file.bell
+    return state.withLock { state in
+      defer { state.bell = bell }
+      return state.bell != bell
+    }
+  }
+
+  /// Whether something was announced that was not taken yet.
+  var hasNews: Bool {
+    let (counter, alarms) = (file.version, file.alarms)
+    return state.withLock { $0.counter != counter || $0.alarms != alarms }
+  }
+
+  /// After how long to look again if nothing else tells of changes: soon while there are some,
+  /// later the longer there has been none.
+  package var pollAfterNanoseconds: UInt64 {
+    let idle = GateWord.now() &- state.withLock { $0.lastNews }
+    return max(
+      SignalWatcher.pollEveryNanoseconds, min(idle / 16, SignalWatcher.pollAtLeastNanoseconds))
   }
 
   /// Compares only the counter, and reports a change.
@@ -55,8 +98,10 @@ package final class WatchedFile: Sendable {
   package func lookAtCounter() -> Bool {
     let counter = file.version
     let hasMoved = state.withLock { state in
-      defer { state.counter = counter }
-      return state.counter != counter && !state.isEnded
+      guard state.counter != counter else { return false }
+      state.counter = counter
+      state.lastNews = GateWord.now()
+      return !state.isEnded
     }
     if hasMoved { observer.onChange() }
     return hasMoved
@@ -65,14 +110,19 @@ package final class WatchedFile: Sendable {
   /// Compares the counter; if it is unchanged and `probing` is set, reads the data's head record.
   package func look(probing: Bool) {
     if lookAtCounter() { return }
-    guard probing, let head = observer.probeHead() else { return }
+    guard probing, let head = observer.probeHead?() else { return }
     let headMoved = state.withLock { state in
       defer { state.head = head }
-      return state.head != head && head != state.counter && !state.isEnded
+      guard state.head != head, head != state.counter, !state.isEnded else { return false }
+      state.lastNews = GateWord.now()
+      return true
     }
     guard headMoved else { return }
     // A writer died or was stopped between its commit and its announcement.
-    if file.raise(to: head) { state.withLock { $0.counter = head } }
+    if file.raise(to: head) {
+      state.withLock { $0.counter = head }
+      file.wake()
+    }
     observer.onChange()
   }
 
@@ -85,14 +135,23 @@ package final class WatchedFile: Sendable {
   /// Checks whether the store's files are still those at their paths; lost ones stay lost. Without
   /// the signal file, other processes' commits are found in the data; without the data, they go to
   /// another file, which is reported once.
-  package func checkIntact() {
-    if isEnded { return }
+  ///
+  /// - Returns: whether something was lost since the last check.
+  @discardableResult
+  package func checkIntact() -> Bool {
+    if isEnded { return false }
     if observer.isGone() {
       cancel()
-      return observer.onChange()
+      observer.onChange()
+      return true
     }
-    if !file.isIntact { fallBack(.fileLost) }
+    if file.isIntact || isLost { return false }
+    fallBack(.fileLost)
+    return true
   }
+
+  /// Whether the signal file is lost: the data itself is polled.
+  var isLost: Bool { state.withLock { $0.fallback == .fileLost } }
 
   package func fallBack(_ reason: Fallback) {
     let isNews = state.withLock { state in
