@@ -27,6 +27,33 @@ extension ProcessTests {
       #expect(!FileManager.default.fileExists(atPath: link + "-lock"))
     }
 
+    /// In name spaces of its own, in which a folder is empty and cannot be written. Nil where the
+    /// system allows none.
+    private func open(_ file: StressFile, without hidden: [String]) throws -> [String]? {
+      let mounts = hidden.map { "mount -t tmpfs -o ro none \($0) || { echo none; exit; }" }
+      let command = (mounts + ["exec \(StressTool.path) worker commit-once \(file.path)"])
+        .joined(separator: "; ")
+      let process = try ChildProcess(
+        "unshare", ["-Urm", "sh", "-c", command],
+        environment: ["TMPDIR": file.folder + "/missing"])
+      let lines = process.finish().lines
+      return lines.isEmpty || lines == ["none"] ? nil : lines
+    }
+
+    @Test func `the folder of the store serves where no other can be written`() throws {
+      let file = try StressFile()
+      guard let lines = try open(file, without: ["/dev/shm"]) else { return }
+      #expect(lines == ["ready", "ack 1"])
+      let left = try FileManager.default.contentsOfDirectory(atPath: file.folder)
+      #expect(left.filter { $0.hasPrefix("tarn-opening") } == [])
+    }
+
+    @Test func `without proc, opening says what is missing`() throws {
+      let file = try StressFile()
+      guard let lines = try open(file, without: ["/proc"]) else { return }
+      #expect(lines.contains { $0.contains("mount /proc") }, "\(lines)")
+    }
+
     @Test func `a hard link is refused while the file is open by its other name`() throws {
       let file = try StressFile()
       let realm = try file.open()

@@ -36,6 +36,10 @@ int tarn_effective_access(const char *path, int rights);
 // not choose what it does.
 const char *tarn_trusted_variable(const char *name);
 
+// For programs, which decide about signals: when touching a mapped file ends the process (SIGBUS),
+// the standard error says which file it was. The process ends as it would without this.
+void tarn_explain_bus_errors(void);
+
 // ---- the standard descriptors ---------------------------------------------------------------
 // A program may be started with 0, 1 or 2 closed. The next file opened then gets such a number, and
 // the program's output is written into it.

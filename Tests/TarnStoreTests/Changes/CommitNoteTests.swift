@@ -37,6 +37,17 @@ struct CommitNoteTests {
     #expect(next.logBytes == 50)
   }
 
+  @Test("the age follows a known time, whatever the wall clock shows", arguments: [0, 90, 7_200])
+  func ageOfKnownTime(seconds: UInt64) {
+    let last = CommitNote(time: 1000 * Self.second, stamp: 7, age: 100, logBytes: 50)
+    for time in [Int64.min, 900 * Self.second, 9_000_000 * Self.second] {
+      let elapsed = seconds * 1_000_000
+      let next = CommitNote(after: last, at: time, elapsed: elapsed, cursors: [], origin: "")
+      #expect(next.age == 100 + elapsed)
+    }
+    #expect(CommitNote(after: nil, at: 5, elapsed: 9, cursors: [], origin: "").age == 0)
+  }
+
   @Test("stamps follow the clock, and rise when it does not")
   func stamps() {
     let last = CommitNote(time: 5000, stamp: 5000, age: 0, logBytes: 0)

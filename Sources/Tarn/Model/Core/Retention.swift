@@ -7,9 +7,9 @@ import TarnStore
 /// start at the oldest version read. The retention is stored in the file and holds
 /// for all programs: see ``Realm/Configuration/retention`` and ``Realm/setRetention(_:)``.
 public struct Retention: Hashable, Sendable {
-  /// The age of the history. It is the sum of the times between commits, at most an hour between
-  /// two, so that a clock that jumps neither removes records nor keeps them much longer. Nil for no
-  /// limit.
+  /// The age of the history: the sum of the times between commits. While a process has the file
+  /// open, no setting of the clock changes it. Between processes that open the file one after the
+  /// other the wall clock decides, and at most an hour counts. Nil for no limit.
   public var age: Duration?
   /// The number of newest versions to keep. Nil for no limit.
   public var versions: Int?

@@ -68,15 +68,18 @@ struct PassingNames: ~Copyable {
   }
 
   private static func makeFolder(for path: String) throws(StorageError) -> LockedFolder {
-    var problem = StorageError(errno: EACCES, operation: "open", path: path)
-    for parent in ["/dev/shm", NamelessFiles.temporaryFolder] {
+    var problems: [StorageError] = []
+    // The store's own folder last: what a killed process leaves there is in the way of people.
+    let own = path.beginsWithBytes(of: "/") ? [FilePaths.folder(of: path)] : []
+    for parent in ["/dev/shm", NamelessFiles.temporaryFolder] + own {
       removeAbandoned(in: parent)
       // Again if another process removed it before it was locked.
       for _ in 0..<100 {
         var template = "\(parent)/\(prefix)XXXXXX".pathBytes.map { CChar(bitPattern: $0) } + [0]
         guard let made = unsafe mkdtemp(&template) else {
-          problem = StorageError(errno: errno, operation: "open", path: path)
+          var problem = StorageError(errno: errno, operation: "open", path: path)
           problem.detail = "cannot create a folder in \(parent): \(problem.detail)"
+          problems.append(problem)
           break
         }
         let folder = unsafe String(path: made)
@@ -89,7 +92,7 @@ struct PassingNames: ~Copyable {
         }
       }
     }
-    throw problem
+    throw problems.first ?? StorageError(errno: EACCES, operation: "open", path: path)
   }
 
   /// Removes the folders of processes that were killed while they used passing names.

@@ -34,6 +34,19 @@ extension Environment {
     pin.engine.findMap(by: pin.handle, pageSize: pageSize)
   }
 
+  /// Checks the free list before the first write: with one of another state, LMDB would write over
+  /// pages in use, or search it for ever while it holds the write lock. The caller is writing, so
+  /// that no other process commits.
+  func requireSoundFreeList() throws(StorageError) {
+    guard kind == .shared, !isFreeListSound.load(ordering: .relaxed) else { return }
+    guard let header = try StoreHeader.read(descriptor: descriptor, path: path) else { return }
+    let problems = unsafe try Self.withBytes(of: descriptor, path: path) {
+      unsafe PageWalker.walkFreeList($0, header: header)
+    }
+    if let problem = problems.first { throw StoreHeader.corrupted(path, problem) }
+    isFreeListSound.store(true, ordering: .relaxed)
+  }
+
   /// Walks all pages of the file at the path, for one that may be too damaged to open. Other
   /// processes may have it open and commit meanwhile: the walk is repeated if its version was
   /// overtaken, because its pages are then reused.

@@ -96,6 +96,7 @@ extension Environment {
     engine.setDurability(durability)
     let answer: R
     do throws(StorageError) {
+      try requireSoundFreeList()
       answer = try body(
         WriteTransaction(environment: self, engine: engine, handle: transaction, life: life))
       // As late as possible; no code of the program runs between this and the commit.

@@ -30,7 +30,8 @@ extension Store {
     let (known, floor) = withNotes { ($0?.commitID == base.commitID ? $0?.note : nil, $1) }
     return CommitNote(
       after: known ?? storedNote(of: base.version, in: transaction), at: CommitNote.now,
-      cursors: session.cursorsOfCommit, origin: session.origin ?? processName,
+      elapsed: signal.microseconds(sinceCommit: base.commitID), cursors: session.cursorsOfCommit,
+      origin: session.origin ?? processName,
       stampAtLeast: floor)
   }
 

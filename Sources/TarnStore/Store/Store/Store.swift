@@ -340,6 +340,7 @@ package final class Store: Sendable {
     }
     FaultPoint.hit("commit.done")
     if let note { state.withLock { $0.lastNote = (next.commitID, note) } }
+    signal.noteTime(ofCommit: next.commitID)
     if let feedEdit { remember(feedEdit) }
     // The caller still has the write lock, so that the newest version is this one.
     let snapshot = snapshotAfterCommit()

@@ -11,8 +11,9 @@ package struct CommitNote: Equatable, Sendable {
   /// A hybrid logical clock timestamp in microseconds since 1970: the wall clock if that is greater
   /// than the former stamp, else the former stamp plus one or more. It is unique in a history.
   package var stamp: UInt64
-  /// The age of the history in microseconds: the sum of the times between commits, each limited to
-  /// an hour. A clock that is wrong for a while hardly affects it.
+  /// The age of the history in microseconds: the sum of the times between commits. While a process
+  /// has the file open, they are measured by a clock that nobody sets; otherwise by the wall clock,
+  /// and limited to an hour each. A wall clock that is wrong for a while hardly affects it.
   package var age: UInt64
   /// The bytes of all records up to and including this one.
   package var logBytes: UInt64
@@ -25,7 +26,7 @@ package struct CommitNote: Equatable, Sendable {
   package static let originBytesMax = 64
   /// The maximum number of cursors of one commit.
   package static let cursorsMax = 16
-  /// The most that one commit can add to the age.
+  /// The most that one commit can add to the age by the wall clock.
   static let ageStepMax: UInt64 = 3_600_000_000
 
   package init(
@@ -44,16 +45,18 @@ package struct CommitNote: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - time: the wall clock, in microseconds since 1970.
+  ///   - elapsed: the microseconds since the last commit; nil if only the wall clock tells.
   ///   - floor: the minimum stamp.
   init(
-    after last: CommitNote?, at time: Int64, cursors: [UInt32], origin: String,
-    stampAtLeast floor: UInt64 = 0
+    after last: CommitNote?, at time: Int64, elapsed: UInt64? = nil, cursors: [UInt32],
+    origin: String, stampAtLeast floor: UInt64 = 0
   ) {
     let clock = UInt64(clamping: time)
-    let elapsed = last.map { clock - min(clock, UInt64(clamping: $0.time)) } ?? 0
+    let shown = last.map { clock - min(clock, UInt64(clamping: $0.time)) } ?? 0
+    let elapsed = last == nil ? 0 : elapsed ?? min(shown, Self.ageStepMax)
     self.init(
       time: time, stamp: max(clock, floor, last.map { $0.stamp &+ 1 } ?? 0),
-      age: (last?.age ?? 0) &+ min(elapsed, Self.ageStepMax), logBytes: last?.logBytes ?? 0,
+      age: (last?.age ?? 0) &+ elapsed, logBytes: last?.logBytes ?? 0,
       cursors: cursors.isEmpty ? cursors : cursors.sorted(), origin: Self.shortened(origin))
   }
 
