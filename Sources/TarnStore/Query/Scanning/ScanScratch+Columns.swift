@@ -34,8 +34,14 @@ extension ScanScratch {
     _ hits: UnsafeMutablePointer<UInt64>
   ) {
     let words = (rows + 63) >> 6
-    let widest: UInt64 = packed.width == 8 ? .max : (1 << UInt64(8 * packed.width)) - 1
-    guard high >= packed.base else {
+    // Offsets of eight bytes wrap around: a row that was changed in place may be less than the base.
+    if packed.width == 8, low <= high {
+      let first = UInt64(bitPattern: low &- packed.base)
+      unsafe testRange(packed.data, rows, first, UInt64(bitPattern: high &- low))
+      return unsafe Bitmap.pack(flags, words, into: hits)
+    }
+    let widest: UInt64 = (1 << UInt64(8 * packed.width)) &- 1
+    guard low <= high, high >= packed.base else {
       for index in 0..<words { unsafe hits[index] = 0 }
       return
     }
@@ -55,8 +61,7 @@ extension ScanScratch {
     switch packed.width {
     case 1: unsafe testRange(data, rows, UInt8(first), UInt8(span))
     case 2: unsafe testRange(data, rows, UInt16(first), UInt16(span))
-    case 4: unsafe testRange(data, rows, UInt32(first), UInt32(span))
-    default: unsafe testRange(data, rows, first, span)
+    default: unsafe testRange(data, rows, UInt32(first), UInt32(span))
     }
     unsafe Bitmap.pack(flags, words, into: hits)
   }
