@@ -80,6 +80,19 @@ import Testing
     try check(memory, .schema)
   }
 
+  @Test func `a migration after changes of embedded objects, whose old values are kept`() throws {
+    let dog = try #require(realm.object(ofType: FedDog.self, forPrimaryKey: 1))
+    try realm.write { dog.kennel = FedAddress(value: ["city": "here"]) }
+    let memory = try MemoryCursor(realm, keeping: .oldValues)
+    try realm.write { dog.kennel?.city = "there" }
+    try migrate()
+    let before = try #require(try memory.cursor.next())
+    #expect(before.fullResync == nil)
+    #expect(before[FedDog.self].upserts.map(\.id) == [1])
+    try before.acknowledge()
+    try check(memory, .schema)
+  }
+
   /// What a migration records; the classes stay as they are.
   private func migrate() throws {
     try realm.core.store.write { $0.recorder.changeSchema() }

@@ -38,8 +38,11 @@ package struct FeedDifference: Sendable {
   ) throws(StorageError) {
     (self.start, self.end) = (start, end)
     let newest = Rows(reader)
-    let before = start.map { PastRows(reader, $0) }
-    let after = end.map { PastRows(reader, $0) }
+    // Rows of before a migration cannot be read.
+    func past(_ past: RecordedPast?) -> PastRows? {
+      past.flatMap { $0.changes.schemaChanged ? nil : PastRows(reader, $0) }
+    }
+    let (before, after) = (past(start), past(end))
     let owners = try EmbeddedOwners(of: changes, newest)
     let ownersAfter = try after.map { rows throws(StorageError) in
       try EmbeddedOwners(of: changes, rows.rows) { rows.images.level(of: $0) == .oldValues }

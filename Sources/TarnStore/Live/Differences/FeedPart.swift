@@ -52,15 +52,11 @@ package final class FeedPart: Sendable {
 
   /// Whether the old values are known for all classes of the values, the condition and the paths.
   func canBeShown(in past: PastRows) -> Bool {
-    !past.changes.schemaChanged
-      && ownClasses.union(concerningClasses).allSatisfy {
-        past.images.level(of: $0) == .oldValues
-      }
+    ownClasses.union(concerningClasses).allSatisfy { past.images.level(of: $0) == .oldValues }
   }
 
   /// Whether the old values are known for all classes that the condition reads.
   func canBeTested(in past: PastRows) -> Bool {
-    !past.changes.schemaChanged
-      && query.concerningClasses.allSatisfy { past.images.level(of: $0) == .oldValues }
+    query.concerningClasses.allSatisfy { past.images.level(of: $0) == .oldValues }
   }
 }
