@@ -12,7 +12,7 @@ extension ProcessTests {
       #expect(lines.contains { $0.contains("no problems") })
     }
 
-    @Test(arguments: ["lost", "sum", "mirror", "list"])
+    @Test(arguments: ["lost", "sum", "mirror", "list", "stock", "cursor"])
     func `the stress finds what was broken on purpose`(_ sabotage: String) throws {
       let arguments = ["--commits", "100000", "--processes", "6", "--sabotage", sabotage]
       let (lines, end) = try StressTool.start(arguments).finish()

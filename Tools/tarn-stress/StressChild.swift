@@ -7,10 +7,18 @@ final class StressChild {
   enum Role: String {
     case writer = "write"
     case observer = "observe"
+    // Of the soak.
+    case pulse
+    case listener = "listen"
+    case copier = "copy"
   }
 
   let role: Role
   let number: Int
+  /// The kind of writer or observer.
+  let manner: String
+  /// A file for its standard error; nil for this process's own.
+  private let log: String?
   private(set) var process: ChildProcess?
   /// The stress run killed it, or started it to die.
   private var isCondemned = false
@@ -26,26 +34,41 @@ final class StressChild {
   /// An observer's newest version.
   private(set) var seen = -1
   private(set) var updates = 0
+  /// Microseconds that it has reported since they were last taken.
+  private var times: [Double] = []
   private(set) var problems: [String] = []
 
-  init(_ role: Role, _ number: Int) {
+  /// How often its disk was full.
+  private(set) var fullDisks = 0
+  /// Whether its last process may have the classes of before a migration.
+  private var mayBeOutdated: () -> Bool = { false }
+
+  init(_ role: Role, _ number: Int, _ manner: String, log: String? = nil) {
+    self.log = log
     self.role = role
     self.number = number
+    self.manner = manner
   }
 
-  var name: String { "\(role == .writer ? "writer" : "observer") \(number)" }
+  var name: String { "\(role) \(number) (\(manner))" }
   var isRunning: Bool { process != nil }
   /// Whether its last process was killed.
   private(set) var wasKilled = false
 
-  func start(_ path: String, seed: UInt64, sabotage: String?, fault: Int?) throws {
+  /// - Parameter migrations: how many have ended.
+  func start(
+    _ path: String, seed: UInt64, sabotage: String?, fault: Int?, migrations: UInt64
+  ) throws {
+    mayBeOutdated = { StressEra.number(path) > migrations }
     var environment: [String: String] = [:]
     if let fault { environment["TARN_FAULT"] = String(fault) }
     isCondemned = fault != nil
     hasStarted = false
-    var arguments = ["worker", role.rawValue, path, String(number), String(seed)]
-    if let sabotage { arguments.append(sabotage) }
-    process = try ChildProcess("/proc/self/exe", arguments, environment: environment)
+    let arguments = [
+      "worker", role.rawValue, path, String(number), String(seed), sabotage ?? "", manner,
+    ]
+    process = try ChildProcess(
+      "/proc/self/exe", arguments, environment: environment, errors: log)
   }
 
   func kill() {
@@ -85,9 +108,15 @@ final class StressChild {
     case .exited(0): break
     case .exited(1) where !problems.isEmpty: break
     case .killed(SIGKILL) where isCondemned: break
-    default: problems.append("\(name) ended by itself: \(end)")
+    default: problems.append("\(name) ended by itself: \(end) \(lastWords)")
     }
     return true
+  }
+
+  /// The end of its log.
+  private var lastWords: String {
+    log.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) }.map { String($0.suffix(500)) }
+      ?? ""
   }
 
   private func take(_ line: String) {
@@ -112,6 +141,9 @@ final class StressChild {
       if found != acknowledged {
         problems.append("\(name) ended with \(found) commits, acknowledged were \(acknowledged)")
       }
+    case ("took", let found?): times.append(Double(found))
+    case ("full", _): fullDisks += 1
+    case ("outdated", _) where mayBeOutdated(): break
     case ("bad", _): problems.append("\(name): \(words.count > 1 ? words[1] : "")")
     default: problems.append("\(name) said '\(line)'")
     }
@@ -125,6 +157,12 @@ final class StressChild {
       problems.append("\(name) had commit \(acknowledged), the file has \(found)")
     }
     acknowledged = found
+  }
+
+  /// The times that it has reported since the last call, in microseconds.
+  func takeTimes() -> [Double] {
+    defer { times = [] }
+    return times
   }
 
   func report(_ problem: String) { problems.append(problem) }

@@ -33,10 +33,13 @@ enum StressStore {
 
   /// Durable if the file was filled so, which a marker file next to it records.
   static func configuration(_ path: String) -> Realm.Configuration {
+    let era = StressEra.number(path)
     var configuration = Realm.Configuration(
-      fileURL: URL(fileURLWithPath: path),
+      fileURL: URL(fileURLWithPath: path), schemaVersion: era,
+      migrationBlock: { migration, old in StressEra.migrate(migration, from: old, to: era) },
       objectTypes: [
         StressAccount.self, StressWriter.self, StressTotal.self, StressShelf.self,
+        StressStock.self, StressItem.self, StressPart.self, StressEra.type(era),
       ])
     configuration.durability = access(path + ".durable", F_OK) == 0 ? .full : .relaxed
     return configuration
@@ -51,6 +54,7 @@ enum StressStore {
       total.accounts = accounts
       total.nextAccount = accounts
       realm.add(total)
+      StressEra.fill(realm)
       for id in 0..<StressShelf.shelves { realm.create(StressShelf.self, value: ["id": id]) }
       for id in 0..<accounts {
         let account = StressAccount()
@@ -61,7 +65,12 @@ enum StressStore {
     }
   }
 
-  /// A mismatch in the data of `realm`; nil without one.
+  /// Lets every user write a filled file.
+  static func share(_ path: String) {
+    for name in [path, path + "-lock", path + "-signal"] { chmod(name, 0o666) }
+  }
+
+  /// A mismatch in the data of `realm`, but for the stocks; nil without one.
   static func problem(_ realm: Realm) -> String? {
     guard let total = realm.object(ofType: StressTotal.self, forPrimaryKey: 0) else {
       return "the row of totals is missing"
@@ -88,7 +97,7 @@ enum StressStore {
     if sequences != total.commits {
       return "the writers counted \(sequences) writes, but there were \(total.commits)"
     }
-    return nil
+    return StressEra.problem(realm)
   }
 }
 

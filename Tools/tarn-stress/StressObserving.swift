@@ -4,6 +4,8 @@ import ToolSupport
 
 /// An observer: applies every change that it receives, and compares with the data at each version.
 final class StressObserving {
+  /// The kind of the reader that pauses, in a soak.
+  static let pausing = "pausing"
   private let worker: Worker
   private let scheduler = ManualScheduler()
   private let realm: Realm
@@ -13,10 +15,16 @@ final class StressObserving {
   private var problems: [String] = []
   private var newest = -1
   private var totals: Int?
+  private let stocks: StressStockCheck
+  /// A migration has ended the observations.
+  private var isOutdated = false
 
   init(_ worker: Worker) throws {
     self.worker = worker
-    realm = try Realm(configuration: worker.configuration, scheduler: scheduler)
+    var configuration = worker.configuration
+    configuration.readOnly = worker.manner == ObserverManner.readOnly.rawValue
+    realm = try Realm(configuration: configuration, scheduler: scheduler)
+    stocks = StressStockCheck(seed: worker.seed)
   }
 
   func run() throws {
@@ -30,21 +38,38 @@ final class StressObserving {
     scheduler.pump()
     report()
     while access(worker.path + ".end", F_OK) != 0 {
+      if isToPause {
+        hold()
+        continue
+      }
       scheduler.wait(timeout: 0.1)
       if scheduler.pump() { report() }
+      if isOutdated { return WorkerLine.say("outdated") }
     }
     let updates = mirrors.map(\.updates) + shelfMirrors.map(\.updates)
     WorkerLine.say("updates \(updates.reduce(0, +))")
     withExtendedLifetime(token) {}
   }
 
+  /// Whether it is the reader that pauses, and must do so now.
+  private var isToPause: Bool {
+    worker.manner == Self.pausing && access(worker.path + ".pause", F_OK) == 0
+  }
+
+  /// Verifies the version that it holds while others commit.
+  private func hold() {
+    let problem = StressStore.problem(realm) ?? stocks.problem(realm)
+    if let problem { WorkerLine.bad("a version that is held: \(problem)") }
+    let commits = realm.object(ofType: StressTotal.self, forPrimaryKey: 0)?.commits ?? -1
+    if commits != newest { WorkerLine.bad("a held version went from \(newest) to \(commits)") }
+    usleep(200_000)
+  }
+
   private func mirror(_ name: String, _ results: Results<StressAccount>) {
     let mirror = StressMirror(name, forgets: worker.sabotage == "mirror" && mirrors.isEmpty)
     mirrors.append(mirror)
     tokens.append(
-      results.observe { [unowned self] change in
-        if let problem = mirror.apply(change) { problems.append(problem) }
-      })
+      results.observe { [unowned self] in note($0, mirror.apply($0)) })
   }
 
   private func mirror(_ shelf: StressShelf) {
@@ -54,15 +79,25 @@ final class StressObserving {
       shelfMirrors.append(mirror)
       return mirror
     }
-    func note(_ problem: String?) { if let problem { problems.append(problem) } }
     let (numbers, tags) = (begin("numbers"), begin("tags"))
     let (marks, accounts) = (begin("marks"), begin("accounts"))
     tokens += [
-      shelf.numbers.observe { note(numbers.apply($0) { "\($0)" }) },
-      shelf.tags.observe { note(tags.apply($0) { $0 }) },
-      shelf.marks.observe { note(marks.apply($0)) },
-      shelf.accounts.observe { note(accounts.apply($0) { "\($0.id): \($0.balance)" }) },
+      shelf.numbers.observe { [unowned self] in note($0, numbers.apply($0) { "\($0)" }) },
+      shelf.tags.observe { [unowned self] in note($0, tags.apply($0) { $0 }) },
+      shelf.marks.observe { [unowned self] change in
+        if case .error(let error) = change, end(error) { return }
+        if let problem = marks.apply(change) { problems.append(problem) }
+      },
+      shelf.accounts.observe { [unowned self] in
+        note($0, accounts.apply($0) { "\($0.id): \($0.balance)" })
+      },
     ]
+  }
+
+  /// Notes the end of an observation, or a problem that its mirror has found.
+  private func note<Elements>(_ change: RealmCollectionChange<Elements>, _ problem: String?) {
+    if case .error(let error) = change, end(error) { return }
+    if let problem { problems.append(problem) }
   }
 
   /// The old value of each change must be the last one seen.
@@ -72,6 +107,7 @@ final class StressObserving {
     }
     totals = total.commits
     return total.observe { [unowned self] change in
+      if case .error(let error) = change, end(error) { return }
       guard case .change(let total, let properties) = change else {
         return problems.append("the row of totals was deleted")
       }
@@ -87,8 +123,16 @@ final class StressObserving {
     }
   }
 
+  /// Whether observations end because of a migration.
+  private func end(_ error: any Error) -> Bool {
+    guard (error as? Realm.Error)?.code == .schemaMismatch else { return false }
+    isOutdated = true
+    return true
+  }
+
   private func report() {
-    if let problem = StressStore.problem(realm) { problems.append(problem) }
+    let problem = StressStore.problem(realm) ?? stocks.problem(realm)
+    if let problem { problems.append(problem) }
     let commits = realm.object(ofType: StressTotal.self, forPrimaryKey: 0)?.commits ?? -1
     if commits < newest { problems.append("the version went back from \(newest) to \(commits)") }
     if let totals, totals != commits {

@@ -10,6 +10,8 @@ struct StressOptions {
   var processes = 20
   var keeps = false
   var isDurable = false
+  /// Whether the file is on a disk of its own, which is full now and then.
+  var hasOwnDisk = false
   /// A fault made on purpose, to test the checks.
   var sabotage: String?
 
@@ -30,6 +32,7 @@ struct StressOptions {
     options.processes = try parsed.integer("processes", default: 20, in: 2...200)
     options.keeps = parsed.has("keep")
     options.isDurable = parsed.has("durable")
+    options.hasOwnDisk = parsed.has("own-disk")
     return options
   }
 
@@ -37,10 +40,13 @@ struct StressOptions {
     CommandSpec(
       "tarn-stress", "Stresses one file with many processes and checks what they see.",
       discussion: """
-        Half of the processes write without pause. The other half observe: they apply every \
-        change of results, lists, sets and maps to a copy and compare it with the data. \
-        Meanwhile processes are killed and stopped at random, some of them inside a commit. The \
-        exit status is 0 only if there were no problems.
+        Half of the processes write without pause, some of them asynchronously, as another user, \
+        with a small map, or in forked children. The other half observe: they apply every change \
+        of results, lists, sets and maps to a copy and compare it with the data, read-only or as \
+        another user, or consume a cursor. What a writer's n-th commit does to its objects of all \
+        types is known beforehand, so that each process verifies each version. Meanwhile \
+        processes are killed and stopped at random, some of them inside a commit, disks are full, \
+        and migrations change a class. The exit status is 0 only if there were no problems.
         """,
       options: [
         .value("seed", "N", "seed of the random choices (1)"),
@@ -48,6 +54,7 @@ struct StressOptions {
         .value("commits", "N", "end after so many commits, and judge no times: for a busy machine"),
         .value("processes", "N", "number of writers and observers (20)"),
         .flag("durable", "make every commit durable"),
+        .flag("own-disk", "mount a small disk for the file, and fill it now and then; as root"),
         .flag("keep", "keep the file at the end"),
       ])
   }

@@ -8,9 +8,11 @@ import ToolSupport
 /// 1. The file is filled; writers and observers are started.
 /// 2. Until the time is up, or all commits are made, one of them is killed and restarted at random
 ///    times, or stopped for a while; some writers are started so that they die inside a commit.
+///    Migrations end all of them; the disk is filled for a moment.
 /// 3. All continue undisturbed, then the writers are asked to end; each reports its last commit.
 /// 4. The observers must reach the last version within a second, and are asked to end.
-/// 5. The file is opened and checked: its data, its pages, its checksums, its pins.
+/// 5. The file is opened and checked: its data against the model, everything that `tarn inspect`
+///    checks, its pins.
 final class StressRun {
   private let options: StressOptions
   private let folder: String
@@ -22,29 +24,39 @@ final class StressRun {
   private var faults = 0
   private var problems: [String] = []
   private var catchUp = Duration.zero
-  private var pages: PageReport?
+  private var check: StoreCheck?
   private var commits = 0
+  private var migrations: StressMigrations
+  private var disk: StressDisk?
 
   init(_ options: StressOptions) throws {
     self.options = options
     random = StressRandom(options.seed)
     folder = FileManager.default.temporaryDirectory.path + "/tarn-stress-" + UUID().uuidString
-    path = folder + "/stress.realm"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    chmod(folder, 0o777)
+    if options.hasOwnDisk { disk = try StressDisk(in: folder) }
+    path = (disk?.folder ?? folder) + "/stress.realm"
+    migrations = StressMigrations(path)
   }
 
   func run() throws -> ExitCode {
     SignalTrap.setUp()
-    defer { if !options.keeps { try? FileManager.default.removeItem(atPath: folder) } }
+    defer {
+      disk?.end()
+      if !options.keeps { try? FileManager.default.removeItem(atPath: folder) }
+    }
     try fill()
     let writers = max(1, options.processes / 2)
-    for number in 0..<writers { children.append(StressChild(.writer, number)) }
+    for number in 0..<writers {
+      children.append(StressChild(.writer, number, Self.manner(WriterManner.self, number)))
+    }
     for number in 0..<max(1, options.processes - writers) {
-      children.append(StressChild(.observer, number))
+      children.append(StressChild(.observer, number, Self.manner(ObserverManner.self, number)))
     }
     for child in children { try start(child, mayFault: false) }
     try torment()
-    finishWriters()
+    try finishWriters()
     try checkData()
     finishObservers()
     try checkPages()
@@ -52,6 +64,15 @@ final class StressRun {
     problems += children.flatMap(\.problems)
     print(summary, terminator: "")
     return problems.isEmpty ? .success : .failure
+  }
+
+  /// All kinds in turn, but that only root can become another user.
+  static func manner<Manner: CaseIterable & RawRepresentable<String>>(
+    _ type: Manner.Type, _ number: Int
+  ) -> String {
+    let all = Manner.allCases.map(\.rawValue)
+    let manner = all[number % all.count]
+    return manner == WriterManner.otherUser.rawValue && getuid() != 0 ? "plain" : manner
   }
 
   // MARK: - Killing and stopping
@@ -62,25 +83,38 @@ final class StressRun {
       "/proc/self/exe", ["worker", "fill", path, options.isDurable ? "1" : "0"])
     let (lines, end) = child.finish()
     guard end == .exited(0) else { throw ToolError("cannot fill \(path): \(lines) \(end)") }
+    StressStore.share(path)
   }
 
   private func start(_ child: StressChild, mayFault: Bool) throws {
     let dies = mayFault && child.role == .writer && random.chance(40)
     if dies { faults += 1 }
+    let isSabotaged = child.number == 0 || child.manner == ObserverManner.consumer.rawValue
     try child.start(
-      path, seed: random.next() >> 1, sabotage: child.number == 0 ? options.sabotage : nil,
-      fault: dies ? 5 + random.below(400) : nil)
+      path, seed: random.next() >> 1, sabotage: isSabotaged ? options.sabotage : nil,
+      fault: dies ? 5 + random.below(400) : nil, migrations: migrations.done)
   }
 
   private func torment() throws {
     let end = ContinuousClock.now + .seconds(options.seconds)
     var nextBlow = ContinuousClock.now + .milliseconds(500)
-    func isOver() -> Bool {
-      guard let commits = options.commits else { return ContinuousClock.now >= end }
-      return children.reduce(0) { $0 + $1.commits } >= commits
+    var nextMigration = 1
+    /// From 0 to 1.
+    func progress() -> Double {
+      guard let commits = options.commits else {
+        return 1 - (end - .now) / .seconds(options.seconds)
+      }
+      return Double(children.reduce(0) { $0 + $1.commits }) / Double(commits)
     }
-    while !isOver(), !hasProblems {
+    while progress() < 1, !hasProblems {
       listen(milliseconds: 20)
+      try migrations.turn()
+      disk?.turn()
+      if progress() * Double(migrationCount + 1) > Double(nextMigration) {
+        nextMigration += 1
+        disk?.empty()
+        try migrations.begin(fault: random.chance(50) ? 1 + random.below(30) : nil)
+      }
       for child in children where !child.isRunning && child.problems.isEmpty {
         try start(child, mayFault: true)
       }
@@ -91,17 +125,24 @@ final class StressRun {
       guard now >= nextBlow else { continue }
       nextBlow = now + .milliseconds(20 + random.below(150))
       strike(children[random.below(children.count)], now)
+      if random.chance(5) { disk?.fill() }
     }
+    disk?.empty()
     for child in children where child.stoppedUntil != nil { child.proceed() }
-    // Processes that were killed last may still be ending.
-    let settled = ContinuousClock.now + .milliseconds(500)
-    while ContinuousClock.now < settled {
+    // Processes that were killed last may still be ending, and the last migration may be running.
+    var settled = ContinuousClock.now + .milliseconds(500)
+    let limit = ContinuousClock.now + Self.patience
+    while ContinuousClock.now < min(settled, limit) {
       listen(milliseconds: 20)
+      try migrations.turn()
+      if migrations.isRunning { settled = .now + .milliseconds(500) }
       for child in children where !child.isRunning && child.problems.isEmpty {
         try start(child, mayFault: false)
       }
     }
   }
+
+  private var migrationCount: Int { options.commits == nil ? max(1, options.seconds / 10) : 1 }
 
   private func strike(_ child: StressChild, _ now: ContinuousClock.Instant) {
     if random.chance(50) {
@@ -128,12 +169,21 @@ final class StressRun {
   /// A limit only for hangs: a busy machine may need a minute for work of milliseconds.
   private static let patience = Duration.seconds(120)
 
-  private func finishWriters() {
+  /// Those that had the classes of before a migration may end late.
+  private func restartObservers() throws {
+    for child in children
+    where child.role == .observer && !child.isRunning && child.problems.isEmpty {
+      try start(child, mayFault: false)
+    }
+  }
+
+  private func finishWriters() throws {
     _ = FileManager.default.createFile(atPath: path + ".stop", contents: nil)
     let writers = children.filter { $0.role == .writer }
     let limit = ContinuousClock.now + Self.patience
     while writers.contains(where: \.isRunning), ContinuousClock.now < limit {
       listen(milliseconds: 20)
+      try restartObservers()
     }
     for writer in writers where writer.isRunning {
       writer.report("\(writer.name) did not end")
@@ -142,9 +192,10 @@ final class StressRun {
     commits = Self.commits(path)
     let start = ContinuousClock.now
     let observers = children.filter { $0.role == .observer }
-    func isBehind(_ child: StressChild) -> Bool { child.isRunning && child.seen != commits }
+    func isBehind(_ child: StressChild) -> Bool { child.problems.isEmpty && child.seen != commits }
     while observers.contains(where: isBehind), start.duration(to: .now) < Self.patience {
       listen(milliseconds: 5)
+      try restartObservers()
     }
     catchUp = start.duration(to: .now)
     for child in observers where child.seen != commits {
@@ -177,6 +228,9 @@ final class StressRun {
   private func checkData() throws {
     let realm = try Realm(configuration: StressStore.configuration(path))
     if let problem = StressStore.problem(realm) { problems.append(problem) }
+    if let problem = StressStockCheck(seed: options.seed).problem(realm) {
+      problems.append(problem)
+    }
     for writer in children where writer.role == .writer {
       let found = realm.object(ofType: StressWriter.self, forPrimaryKey: writer.number)
       let sequence = found?.sequence ?? 0
@@ -190,31 +244,18 @@ final class StressRun {
   }
 
   private func checkPages() throws {
-    let pages = try Environment.verifyPages(path: path)
-    self.pages = pages
-    problems += pages.problems.map { "pages: \($0)" }
-    let store = try StoreRegistry.open(path, Self.storeOptions)
-    let reader = try SnapshotReader(store.newestSnapshot())
-    for described in reader.schema.schema.classes {
-      var rows = 0
-      try reader.forEachCluster(in: described.id) { found throws(StorageError) in
-        try found.image.verifyChecksum()
-        rows += found.image.rowCount
-        return true
-      }
-      let counted = try reader.record(of: described.id).rowCount
-      if rows != counted {
-        problems.append("\(described.name) has \(rows) rows, its record says \(counted)")
-      }
-    }
+    let store = try StoreRegistry.open(path, storeOptions)
+    let check = try StoreCheck(store.newestSnapshot(), pages: store.environment.verifyPages())
+    self.check = check
+    problems += check.problems.map { "inspect --check: \($0)" }
     _ = try store.environment.clearStaleReaders()
     let strangers = store.environment.readers().filter { $0.processID != getpid() }
     if !strangers.isEmpty { problems.append("pins of ended processes: \(strangers)") }
   }
 
-  private static var storeOptions: Store.Options {
+  private var storeOptions: Store.Options {
     var options = Store.Options()
-    options.isDurable = true
+    options.isDurable = self.options.isDurable
     return options
   }
 
@@ -242,24 +283,37 @@ extension StressRun {
     let writers = children.filter { $0.role == .writer }
     let observers = children.filter { $0.role == .observer }
     let updates = observers.reduce(0) { $0 + $1.updates }
+    let full = children.reduce(0) { $0 + $1.fullDisks }
+    let pages = check?.pages
     var text = """
       tarn-stress: seed \(options.seed), \(length), \(writers.count) writers, \
       \(observers.count) observers on \(path)
         commits        \(commits), \(writers.reduce(0) { $0 + $1.commits }) acknowledged
         changes        \(updates) applied by the observers that ran to the end
-        disturbances   \(kills) killed, \(faults) told to die in a commit, \(stops) stopped
+        disturbances   \(kills) killed, \(faults) told to die in a commit, \(stops) stopped, \
+      \(migrations.count) migrations, \(full) full disks
         fairness       smallest share \(rounded(shareRange.0)), largest \(rounded(shareRange.1)) \
       of a fair share
         catching up    \(Int(catchUp / .milliseconds(1))) ms until the last observer was up to date
         file           \(pages?.pageCount ?? 0) pages, \(pages?.freePages ?? 0) free, \
       \(pages?.unreachablePages ?? 0) lost, \(pages?.entries ?? 0) entries
+        checked        \(check?.rows ?? 0) rows, \(check?.indexEntries ?? 0) index entries, \
+      \(check?.elements ?? 0) elements
 
       """
+    for left in leftOut { text += "  left out       \(left)\n" }
     for problem in problems.prefix(10) {
       text += "  " + terminal.styled("wrong", .red, .bold) + "          \(problem)\n"
     }
     text += problems.isEmpty ? "  no problems\n" : "  \(problems.count) problems\n"
     return text
+  }
+
+  private var leftOut: [String] {
+    var left: [String] = []
+    if getuid() != 0 { left.append("a second user: only root can become another") }
+    if let reason = disk?.leftOut { left.append("a disk of its own: \(reason)") }
+    return left
   }
 
   private var length: String {

@@ -24,7 +24,7 @@ enum WorkerLine {
   }
 }
 
-/// `tarn-stress worker KIND FILE [number] [seed] [sabotage]`: the processes that are not started by
+/// `tarn-stress worker KIND FILE [number] [seed] [sabotage] [manner]`: the processes that are not started by
 /// hand.
 final class Worker {
   let kind: String
@@ -32,6 +32,8 @@ final class Worker {
   let number: Int
   let seed: UInt64
   let sabotage: String?
+  /// What kind of writer or observer of a stress run it is; nil for the tests' own.
+  let manner: String?
 
   init(_ arguments: [String]) {
     func argument(_ index: Int) -> String? {
@@ -42,13 +44,15 @@ final class Worker {
     number = argument(2).flatMap { Int($0) } ?? 0
     seed = argument(3).flatMap { UInt64($0) } ?? 1
     sabotage = argument(4)
+    manner = argument(5)
   }
 
   func run() throws {
     SignalTrap.setUp()
     switch kind {
-    case "write": try StressWriting(self).run()
-    case "observe": try StressObserving(self).run()
+    case "write": try runTolerantly(write)
+    case "observe": try runTolerantly(observe)
+    case "migrate": try runTolerantly { _ = try Realm(configuration: configuration) }
     case "fill": try StressStore.fill(path, isDurable: number == 1)
     case "commit-once": try commitOnce()
     case "hold-gate": try holdGate()
@@ -74,7 +78,14 @@ final class Worker {
     }
   }
 
-  var configuration: Realm.Configuration { StressStore.configuration(path) }
+  /// Half of the processes of a stress run on a durable file wait for one sync only.
+  var configuration: Realm.Configuration {
+    var configuration = StressStore.configuration(path)
+    if manner != nil, seed % 2 == 1, configuration.durability == .full {
+      configuration.durability = .consistent
+    }
+    return configuration
+  }
 
   /// One write of two rows and the totals; with TARN_FAULT set the process dies during it.
   private func commitOnce() throws {

@@ -1,23 +1,24 @@
 import Foundation
+import StressFaults
 import Tarn
 import ToolSupport
 
 /// A writer: writes without pause, and acknowledges each commit when `write` has returned.
 final class StressWriting {
+  /// Without one the file would grow at random.
+  private static let accountsMax = 240
   private let worker: Worker
   private let realm: Realm
   private var random: StressRandom
-
-  init(_ worker: Worker, _ realm: Realm? = nil) throws {
-    self.worker = worker
-    self.realm = try realm ?? Realm(configuration: worker.configuration)
-    random = StressRandom(worker.seed)
-  }
+  private var stock: StockModel
+  private var pace: StressPace
 
   init(_ worker: Worker, _ realm: Realm) {
     self.worker = worker
     self.realm = realm
     random = StressRandom(worker.seed)
+    stock = StockModel(owner: worker.number)
+    pace = StressPace(worker)
   }
 
   func run() throws {
@@ -25,11 +26,44 @@ final class StressWriting {
     var count = 0
     while !isToldToStop() {
       count += 1
-      let done = try write { $0.change(count) }
-      WorkerLine.say("ack \(done)")
-      if worker.sabotage == "lost", count == 20 { WorkerLine.say("ack \(done + 1)") }
+      if random.below(150) == 0 { stress_fail_next(stress_pages, ENOSPC) }
+      if worker.manner == WriterManner.forking.rawValue, count % 60 == 0 {
+        try StressForking(worker, realm).commitInChild(seed: random.next() >> 1)
+      }
+      try toleratingFullDisk {
+        let done = try write { $0.change(count) }
+        WorkerLine.say("ack \(done)")
+        if worker.sabotage == "lost", count == 20 { WorkerLine.say("ack \(done + 1)") }
+        if count % 29 == 0 { try breakRule() }
+      }
+      pace.rest()
     }
     WorkerLine.say("stopped \(sequence)")
+  }
+
+  /// Reports a full disk, after which the next write is tried.
+  private func toleratingFullDisk(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as Realm.Error where error.code == .outOfDiskSpace {
+      WorkerLine.say("full")
+      usleep(1000)
+    }
+  }
+
+  /// A write that gives two items of this writer's stock the same code; it must be refused as a
+  /// whole.
+  private func breakRule() throws {
+    let (first, last) = (worker.number * 100, worker.number * 100 + 99)
+    let items = realm.objects(StressItem.self).where { $0.id >= first && $0.id <= last }
+    guard items.count > 1, let one = items.first, let other = items.last else { return }
+    let code = one.code
+    do {
+      try realm.write { one.code = other.code }
+      WorkerLine.bad("two items with one code were accepted")
+    } catch let error as Realm.Error where error.code == .notUnique {
+      if one.code != code { WorkerLine.bad("a refused write changed a code to \(one.code)") }
+    }
   }
 
   /// Makes small writes; returns their number.
@@ -42,13 +76,11 @@ final class StressWriting {
     return count
   }
 
-  private var sequence: Int {
-    realm.refresh()
-    return realm.object(ofType: StressWriter.self, forPrimaryKey: worker.number)?.sequence ?? 0
+  var sequence: Int {
+    realm.object(ofType: StressWriter.self, forPrimaryKey: worker.number)?.sequence ?? 0
   }
 
-  /// The end of standard input means stop.
-  private func isToldToStop() -> Bool {
+  func isToldToStop() -> Bool {
     access(worker.path + ".stop", F_OK) == 0
   }
 
@@ -83,7 +115,7 @@ final class StressWriting {
   func change(_ count: Int) {
     switch random.below(10) {
     case 0...4: transfer()
-    case 5, 6: insert()
+    case 5, 6: if realm.objects(StressAccount.self).count < Self.accountsMax { insert() }
     case 7, 8: remove()
     default:
       let account = anyAccount()
@@ -91,8 +123,11 @@ final class StressWriting {
       account.partner = anyAccount()
     }
     if random.chance(50) { changeShelf() }
+    if random.chance(50) { stock.step(realm) }
+    if random.chance(10) { StressEra.change(realm, &random) }
     if count % 50 == 0, let problem = problemInWrite() { WorkerLine.bad(problem) }
     if worker.sabotage == "sum", count == 20 { anyAccount().balance += 1 }
+    if worker.sabotage == "stock", count >= 20 { realm.objects(StressItem.self).last?.text += "!" }
   }
 
   private func changeShelf() {
