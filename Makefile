@@ -30,7 +30,7 @@ WITH_POINTERS := '(Cluster|GroupedSums|SortBuffer|Collection|Directory|Index|Lon
 
 .PHONY: help setup demo test test-release test-feed check format lint bench bench-pages stress damage docs
 .PHONY: programs install deb test-deb soak simulate demo-daemon demo-sync test-sync
-.PHONY: sanitize sanitize-engine sanitize-address sanitize-thread clean
+.PHONY: sanitize sanitize-engine sanitize-all sanitize-address sanitize-thread clean
 
 help: ## list what can be made
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1#\2/p' $(MAKEFILE_LIST) | column -t -s '#'
@@ -87,9 +87,10 @@ bench-pages: ## write the tables and charts of the documentation from the histor
 	swift build -c release --product tarn-bench
 	$(RELEASE)/tarn-bench --pages .
 
-stress: setup ## real processes on one file, checked as they go; SEED=1 SECONDS=60
+stress: setup ## real processes on one file, checked as they go, without and with syncs; SEED=1 SECONDS=60
 	swift build -c release --product tarn-stress
-	$(RELEASE)/tarn-stress --seed $(SEED) --seconds $(SECONDS)
+	$(RELEASE)/tarn-stress --seed $(SEED) --seconds $(SECONDS) --own-disk
+	$(RELEASE)/tarn-stress --seed $(SEED) --seconds $(SECONDS) --own-disk --durable
 
 test-feed: setup ## cursors against a model, in processes that are killed, and beside a million commits; SEED=1
 	swift build -c release --product tarn-stress
@@ -104,10 +105,12 @@ test-sync: setup ## files and a real server with all seeds, and the long simulat
 	TARN_SEEDS=all TARN_TESTS=TarnSyncTests $(TEST) -c release -Xswiftc -enable-testing \
 	  --scratch-path .build/optimized --filter TarnSyncTests
 
-soak: setup ## a daemon beside a writer for an hour, which must not grow; SEED=1 SECONDS=3600
+soak: setup ## 64 processes on one file, then a daemon, for an hour: nothing may grow; SEED=1 SECONDS=3600
 	swift build -c release --product tarn-daemon
 	swift build -c release --product tarn-stress
-	TMPDIR=$(IN_MEMORY) $(RELEASE)/tarn-stress soak --seed $(SEED) --seconds $(SOAK_SECONDS)
+	@mkdir -p build
+	$(RELEASE)/tarn-stress soak --seed $(SEED) --seconds $$(($(SOAK_SECONDS) * 3 / 4)) --chart build/soak.svg
+	TMPDIR=$(IN_MEMORY) $(RELEASE)/tarn-stress soak-daemon --seed $(SEED) --seconds $$(($(SOAK_SECONDS) / 4))
 
 damage: setup ## tarn's commands on damaged stores; SEED=1 COUNT=10000
 	swift build -c release --product tarn
@@ -141,6 +144,10 @@ sanitize-engine: setup ## what CI runs under the sanitizers: the engine
 sanitize: setup ## the same, and the library with it: threads where they matter, memory where pointers are
 	TARN_TESTS='TarnStoreTests TarnTests' Tools/sanitize.sh thread $(WITH_THREADS)
 	TARN_TESTS='TarnStoreTests TarnTests' Tools/sanitize.sh address $(WITH_POINTERS)
+
+sanitize-all: setup ## all tests under the address sanitizer with leak detection, and under the thread sanitizer
+	LEAKS=1 Tools/sanitize.sh address
+	Tools/sanitize.sh thread
 
 sanitize-address: setup ## all tests under the address sanitizer; FILTER='...' for some
 	Tools/sanitize.sh address '$(FILTER)'

@@ -52,6 +52,9 @@ final class Worker {
     switch kind {
     case "write": try runTolerantly(write)
     case "observe": try runTolerantly(observe)
+    case "pulse": try runTolerantly { try SoakPulsing(self).run() }
+    case "listen": try runTolerantly { try SoakListening(self).run() }
+    case "copy": try runTolerantly { try SoakCopying(self).run() }
     case "migrate": try runTolerantly { _ = try Realm(configuration: configuration) }
     case "fill": try StressStore.fill(path, isDurable: number == 1)
     case "commit-once": try commitOnce()

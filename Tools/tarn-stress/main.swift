@@ -20,7 +20,10 @@ do {
     exit(try FeedRun(FeedOptions.fromCommandLine()).run().rawValue)
   }
   if arguments.first == "soak" {
-    exit(try SoakRun(SoakOptions.fromCommandLine()).run().rawValue)
+    exit(try StoreSoak(SoakOptions.fromCommandLine()).run().rawValue)
+  }
+  if arguments.first == "soak-daemon" {
+    exit(try DaemonSoak(DaemonSoakOptions.fromCommandLine()).run().rawValue)
   }
   exit(try StressRun(StressOptions.fromCommandLine()).run().rawValue)
 } catch {

@@ -11,18 +11,18 @@ class SoakNote: Object {
   @Persisted var count = 0
 }
 
-/// `tarn-stress soak`: a daemon and a writer, with consumers that are slow, disconnect and return.
+/// `tarn-stress soak-daemon`: a daemon and a writer, with consumers that are slow, disconnect and return.
 /// Fails if one of them misses a change, or if the daemon's memory grows.
-final class SoakRun {
+final class DaemonSoak {
   private static let keys = 2_000
   private static let pause: UInt32 = 1_000
-  private let options: SoakOptions
+  private let options: DaemonSoakOptions
   private let folder: String
   private let path: String
   private let configuration: Realm.Configuration
   private var program: FeedProgram
 
-  init(_ options: SoakOptions) throws {
+  init(_ options: DaemonSoakOptions) throws {
     self.options = options
     program = FeedProgram(seed: options.seed)
     var template = Array((NSTemporaryDirectory() + "/tarn-soak-XXXXXX").utf8CString)
@@ -44,15 +44,15 @@ final class SoakRun {
       errors: "\(folder)/log")
     let clients = try (0..<8).map { try SoakClient("\(folder)/notes.sock", options.seed &+ $0) }
     var log = SoakLog("\(folder)/out.jsonl")
-    var samples: [SoakSample] = []
-    print("tarn-stress soak: seed \(options.seed), \(options.seconds) s in \(folder)")
+    var samples: [DaemonSample] = []
+    print("tarn-stress soak-daemon: seed \(options.seed), \(options.seconds) s in \(folder)")
     fflush(nil)
     let start = ContinuousClock.now
     var commits = 0
     while ContinuousClock.now - start < .seconds(options.seconds) {
       let second = Int((ContinuousClock.now - start).components.seconds)
       if second >= samples.count {
-        samples.append(try SoakSample(daemon.processID))
+        samples.append(try DaemonSample(daemon.processID))
         for client in clients { client.disturb() }
         if second % 20 == 19 { log.rotate(daemon) }
         try log.read()
@@ -133,7 +133,7 @@ final class SoakRun {
   }
 
   private func report(
-    _ samples: [SoakSample], _ commits: Int, _ objects: Int, _ clients: [SoakClient]
+    _ samples: [DaemonSample], _ commits: Int, _ objects: Int, _ clients: [SoakClient]
   ) -> ExitCode {
     let quarter = samples.count / 4
     let (early, late) = (samples[quarter..<(2 * quarter)], samples[(3 * quarter)...])
@@ -142,7 +142,7 @@ final class SoakRun {
     print("  clients      \(ends) connections ended and were resumed")
     var isFlat = true
     for (title, value, room) in [
-      ("memory, kB", \SoakSample.memory, 2_048), ("descriptors", \.descriptors, 16),
+      ("memory, kB", \DaemonSample.memory, 2_048), ("descriptors", \.descriptors, 16),
       ("threads", \.threads, 16),
     ] {
       let (before, after) = (
@@ -167,7 +167,7 @@ final class SoakRun {
 }
 
 /// The resources that the daemon uses at one time.
-private struct SoakSample {
+private struct DaemonSample {
   /// Its own memory, in kilobytes, not the mapped files.
   var memory = 0
   var descriptors = 0
@@ -233,23 +233,23 @@ private struct SoakLog {
   }
 }
 
-/// The options of `tarn-stress soak`.
-struct SoakOptions {
+/// The options of `tarn-stress soak-daemon`.
+struct DaemonSoakOptions {
   var seed: UInt64 = 1
-  var seconds = 3_600
+  var seconds = 900
 
-  static func fromCommandLine() throws -> SoakOptions {
+  static func fromCommandLine() throws -> DaemonSoakOptions {
     let parser = CommandLineParser(
-      program: "tarn-stress soak", version: ToolVersion.text, summary: command.summary,
+      program: "tarn-stress soak-daemon", version: ToolVersion.text, summary: command.summary,
       commands: [command])
     let parsed = parser.parseOrExit(Array(CommandLine.arguments.dropFirst(2)))
-    return SoakOptions(
+    return DaemonSoakOptions(
       seed: UInt64(try parsed.integer("seed", default: 1, in: 0...Int.max)),
-      seconds: try parsed.integer("seconds", default: 3_600, in: 8...1_000_000))
+      seconds: try parsed.integer("seconds", default: 900, in: 8...1_000_000))
   }
 
   private static let command = CommandSpec(
-    "tarn-stress soak", "Runs a daemon beside a writer, and checks that it does not grow.",
+    "tarn-stress soak-daemon", "Runs a daemon beside a writer, and checks that it does not grow.",
     discussion: """
       A thousand commits a second; a file that is rotated, commands that fail, and clients of a \
       socket that are slow, vanish and come back. The exit status is 0 only if all of them have \
@@ -257,6 +257,6 @@ struct SoakOptions {
       those of the second.
       """,
     options: [
-      .value("seed", "N", "of the changes (1)"), .value("seconds", "N", "how long it runs (3600)"),
+      .value("seed", "N", "of the changes (1)"), .value("seconds", "N", "how long it runs (900)"),
     ])
 }
