@@ -50,6 +50,13 @@ package struct FileFacts: Sendable {
     var facts = stat()
     return unsafe fstat(descriptor, &facts) == 0 ? FileFacts(facts) : nil
   }
+
+  /// Whether the program closed a descriptor of the file. A disk that cannot be asked is no sign of
+  /// that.
+  static func isLost(_ descriptor: Int32, of file: FileIdentity) -> Bool {
+    guard let facts = of(descriptor: descriptor) else { return errno == EBADF }
+    return facts.identity != file
+  }
 }
 
 /// A descriptor that is closed when it goes out of scope; never a standard one. The user's umask
@@ -108,10 +115,11 @@ enum FilePaths {
   }
 
   /// Makes a created or renamed name in the folder durable.
-  static func syncFolder(of path: String) throws(StorageError) {
+  static func syncFolder(of path: String, operation: String) throws(StorageError) {
     let folder = try OwnedDescriptor(
-      opening: folder(of: path), flags: O_RDONLY | O_DIRECTORY, operation: "create")
+      opening: folder(of: path), flags: O_RDONLY | O_DIRECTORY, operation: operation)
     // Some file systems refuse this for folders, and give no such guarantee.
-    _ = fsync(folder.raw)
+    guard fsync(folder.raw) != 0, errno != EINVAL, errno != ENOTSUP, errno != EROFS else { return }
+    throw StorageError(errno: errno, operation: operation, path: path)
   }
 }

@@ -77,7 +77,7 @@ final class FileInMaking {
     }
     FaultPoint.hit("copy.published")
     do throws(StorageError) {
-      try syncFolder()
+      try FilePaths.syncFolder(of: path, operation: operation)
     } catch {
       var error = error
       if replaces {
@@ -133,14 +133,6 @@ final class FileInMaking {
         return unsafe Glibc.link(from, to) == 0 ? 0 : errno
       }
     }
-  }
-
-  private func syncFolder() throws(StorageError) {
-    let folder = try OwnedDescriptor(
-      opening: FilePaths.folder(of: path), flags: O_RDONLY | O_DIRECTORY, operation: operation)
-    // Some file systems refuse this for folders, and give no such guarantee.
-    guard fsync(folder.raw) != 0, errno != EINVAL, errno != ENOTSUP, errno != EROFS else { return }
-    throw StorageError(errno: errno, operation: operation, path: path)
   }
 
   // MARK: - Temporary names

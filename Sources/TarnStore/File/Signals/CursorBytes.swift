@@ -13,7 +13,7 @@ final class CursorBytes: Sendable {
     var locked: Set<Int64> = []
 
     /// False if the program closed the descriptor and may have reused its number.
-    var isOurs: Bool { FileFacts.of(descriptor: descriptor)?.identity == file }
+    var isOurs: Bool { !FileFacts.isLost(descriptor, of: file) }
   }
 
   private let opened = Lock<Opened?>(nil)

@@ -66,23 +66,25 @@ import Synchronization
   /// `.newerFormat`, `.corrupted` if live processes use a malformed file, `.limitExceeded` with 512
   /// processes, `.permissionDenied`, `.diskFull`, `.busy` if another process has been opening it
   /// until the deadline.
+  /// - Parameter syncsName: whether the name of a data file that is new here is made durable.
   package convenience init(
-    for environment: Environment, deadline: Deadline = Deadline(after: .seconds(10))
+    for environment: Environment, deadline: Deadline = Deadline(after: .seconds(10)),
+    syncsName: Bool = false
   ) throws(StorageError) {
     try self.init(
       path: environment.path + "-signal", data: environment.dataIdentity,
       lock: environment.lockIdentity,
       like: environment.kind == .shared ? FileFacts.at(environment.path) : nil,
-      deadline: deadline)
+      deadline: deadline, syncsName: syncsName)
   }
 
   /// - Parameter facts: the file whose permissions it gets; nil for one without a name.
   package init(
     path: String, data: FileIdentity, lock: FileIdentity, like facts: FileFacts?,
-    deadline: Deadline = Deadline(after: .seconds(10))
+    deadline: Deadline = Deadline(after: .seconds(10)), syncsName: Bool = false
   ) throws(StorageError) {
     let opened = try SignalOpening.open(
-      path: path, data: data, lock: lock, like: facts, deadline: deadline)
+      path: path, data: data, lock: lock, like: facts, deadline: deadline, syncsName: syncsName)
     self.path = path
     isNamed = facts != nil
     slot = opened.slot
@@ -108,7 +110,7 @@ import Synchronization
   }
 
   /// False if the program closed the descriptor and may have reused its number.
-  private var isOpen: Bool { FileFacts.of(descriptor: descriptor)?.identity == identity }
+  private var isOpen: Bool { !FileFacts.isLost(descriptor, of: identity) }
 
   var isForked: Bool { tarn_fork_count() != forkCount }
 

@@ -4,6 +4,10 @@ internal import Glibc
 /// Opens a signal file: create, lock the byte of initialisation, check, repair if no process is
 /// alive, map, take a slot, unlock. A process killed in between leaves either no magic, and the
 /// next one starts over, or a valid file.
+///
+/// The signal file of an unused store also shows whether its name is durable: the process that made
+/// or replaced the data may have died before it synced the folder. So the first opener of data that
+/// the signal file does not name syncs the folder before it names them.
 @safe struct SignalOpening {
   let descriptor: Int32
   let base: UnsafeMutableRawPointer
@@ -12,11 +16,13 @@ internal import Glibc
 
   /// The byte of initialisation stays locked until `finish`.
   ///
-  /// - Parameter facts: the data file, whose permissions it gets; nil for a file without a name,
-  ///   which only this process uses.
+  /// - Parameters:
+  ///   - facts: the data file, whose permissions it gets; nil for a file without a name, which only
+  ///     this process uses.
+  ///   - syncsName: whether the name of a data file that is new here is made durable.
   static func open(
     path: String, data: FileIdentity, lock: FileIdentity, like facts: FileFacts?,
-    deadline: Deadline
+    deadline: Deadline, syncsName: Bool
   ) throws(StorageError) -> SignalOpening {
     let fields = [data.device, data.inode, lock.device, lock.inode]
     while true {
@@ -28,7 +34,9 @@ internal import Glibc
       do throws(StorageError) {
         let isNamed = facts != nil
         try begin(descriptor, path, deadline)
-        if let opening = try prepare(descriptor, path, fields, isNamed: isNamed) { return opening }
+        let opening = try prepare(
+          descriptor, path, fields, isNamed: isNamed, syncsName: isNamed && syncsName)
+        if let opening { return opening }
         tarn_unlock_and_close(descriptor)
       } catch {
         tarn_unlock_and_close(descriptor)
@@ -63,7 +71,7 @@ internal import Glibc
 
   /// Nil if the file was removed meanwhile.
   private static func prepare(
-    _ descriptor: Int32, _ path: String, _ fields: [UInt64], isNamed: Bool
+    _ descriptor: Int32, _ path: String, _ fields: [UInt64], isNamed: Bool, syncsName: Bool
   ) throws(StorageError) -> SignalOpening? {
     guard let facts = FileFacts.of(descriptor: descriptor) else { return nil }
     if isNamed, FileFacts.at(path)?.identity != facts.identity { return nil }
@@ -75,6 +83,7 @@ internal import Glibc
       let found = state(of: descriptor, facts, fields)
       if found != .right { throw refusal(found, path) }
     } else {
+      if syncsName, state(of: descriptor, facts, fields) != .right { try syncName(path) }
       // Its contents are obsolete: a counter with a flipped bit would hide later versions.
       try initialise(descriptor, path, fields)
     }
@@ -87,6 +96,15 @@ internal import Glibc
     }
     return unsafe SignalOpening(
       descriptor: descriptor, base: base, identity: facts.identity, slot: slot)
+  }
+
+  /// A folder that cannot be read cannot be synced either, and is no reason to refuse the store.
+  private static func syncName(_ path: String) throws(StorageError) {
+    do throws(StorageError) {
+      try FilePaths.syncFolder(of: path, operation: "open")
+    } catch {
+      if error.code != .permissionDenied { throw error }
+    }
   }
 
   /// With a separate file description: a mapping keeps its description alive, and a forked child

@@ -62,10 +62,10 @@ struct EngineDescriptors: Equatable, Sendable {
   /// A descriptor that now refers to another file, or to none. Takes a third of a microsecond for
   /// each.
   func lost(_ data: FileIdentity, _ lock: FileIdentity, onlyPages: Bool) -> Int32? {
-    if FileFacts.of(descriptor: pages)?.identity != data { return pages }
+    if FileFacts.isLost(pages, of: data) { return pages }
     if onlyPages { return nil }
-    if let headers, FileFacts.of(descriptor: headers)?.identity != data { return headers }
-    if FileFacts.of(descriptor: self.lock)?.identity != lock { return self.lock }
+    if let headers, FileFacts.isLost(headers, of: data) { return headers }
+    if FileFacts.isLost(self.lock, of: lock) { return self.lock }
     return nil
   }
 }

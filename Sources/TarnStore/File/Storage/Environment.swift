@@ -288,10 +288,10 @@ package final class Environment: Sendable {
 
   /// Closes a descriptor, unless the program has closed it and reuses its number.
   private func giveUp(_ descriptor: Int32, _ file: FileIdentity) {
-    if FileFacts.of(descriptor: descriptor)?.identity == file {
-      tarn_unlock_and_close(descriptor)
-    } else {
+    if FileFacts.isLost(descriptor, of: file) {
       tarn_forget_in_child(descriptor)
+    } else {
+      tarn_unlock_and_close(descriptor)
     }
   }
 }

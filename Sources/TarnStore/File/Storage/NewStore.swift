@@ -9,7 +9,8 @@ internal import Glibc
 ///
 /// - Without a file, the bytes are written to a nameless one and synced. Then it is linked to the
 ///   path, and the folder is synced: a file at the path is always complete. If another process was
-///   faster, its file is opened.
+///   faster, its file is opened. If this process dies before the folder is synced, the next opener
+///   syncs it (`SignalOpening`).
 /// - An existing empty file is kept. One process at a time writes into it, under a lock on a byte
 ///   far beyond the data: a mark, the content, the second header page, the first, each synced
 ///   before the next. The sector at the start of the first page completes the store. Until then
@@ -47,16 +48,18 @@ struct NewStore {
   }
 
   private func link(_ file: Int32) throws(StorageError) -> Bool {
-    let folder = try OwnedDescriptor(
-      opening: FilePaths.folder(of: path), flags: O_RDONLY | O_DIRECTORY, operation: "create")
     let source = "/proc/self/fd/\(file)"
     let isLinked = unsafe path.withPath {
       unsafe linkat(AT_FDCWD, source, AT_FDCWD, $0, AT_SYMLINK_FOLLOW) == 0
     }
     guard isLinked else { return false }
     FaultPoint.hit("new.linked")
-    // Some file systems refuse this for folders, and give no such guarantee.
-    _ = fsync(folder.raw)
+    guard let facts = FileFacts.of(descriptor: file) else {
+      throw StorageError(errno: errno, operation: "create", path: path)
+    }
+    try CreatedFiles(data: facts.identity, path: path).keptOnlyIf { () throws(StorageError) in
+      try FilePaths.syncFolder(of: path, operation: "create")
+    }
     return true
   }
 
@@ -77,7 +80,7 @@ struct NewStore {
       if try StoreHeader.read(descriptor: file, path: path) == nil { _ = ftruncate(file, 0) }
       throw error
     }
-    try FilePaths.syncFolder(of: path)
+    try FilePaths.syncFolder(of: path, operation: "create")
   }
 
   static func missing(_ path: String) -> StorageError {

@@ -47,13 +47,14 @@ extension Store {
       } else {
         try environment.requireSoundPaths()
       }
-      signal = try SignalFile(for: environment, deadline: options.deadline)
+      let isRelaxed = try requireHead(environment).durability != 0
+      signal = try SignalFile(
+        for: environment, deadline: options.deadline, syncsName: !isRelaxed)
     } catch {
       environment.close()
       throw error
     }
     let store = Store(environment: environment, signal: signal)
-    try store.requireHead()
     if environment.isUncertain { try store.examine() }
     let isExtended = try store.adopt(options)
     signal.raise(to: try store.newestSnapshot().version.rawValue)
@@ -129,10 +130,15 @@ extension Store {
         + "commits were not on the disk. The last ones may be missing")
   }
 
-  private func requireHead() throws(StorageError) {
+  private static func requireHead(
+    _ environment: Environment
+  ) throws(StorageError) -> HeadRecord {
     let transaction = try environment.beginRead()
     defer { transaction.end() }
-    if try HeadRecord.find(in: transaction) == nil { throw HeadRecord.missing(path) }
+    guard let head = try HeadRecord.find(in: transaction) else {
+      throw HeadRecord.missing(environment.path)
+    }
+    return head
   }
 
   /// Adds the opener's classes and properties that the file lacks. Does nothing if a migration is
