@@ -9,6 +9,8 @@ SECONDS ?= 60
 # An hour, unless it is given.
 SOAK_SECONDS := $(if $(filter file,$(origin SECONDS)),3600,$(SECONDS))
 COUNT ?= 10000
+IMAGES ?= 100000
+ROUNDS ?= 40
 OBJECTS ?= 1000000
 # A run with a million objects goes into the project's history, a quick look does not.
 FULL := $(filter 1000000,$(OBJECTS))
@@ -29,7 +31,7 @@ WITH_THREADS := '(Observ|Fork|FreezingTh|Reacting|Round|Skipping|WorkAhead|FreeL
 WITH_POINTERS := '(Cluster|GroupedSums|SortBuffer|Collection|Directory|Index|LongValues|Nested|Page|Record|RowAccess|Scan|Signal|TreeKey|Adding|Unmanaged|Embedded|AnyRealm|List|Map|MutableSet)[A-Za-z]*Tests/'
 
 .PHONY: help setup demo test test-release test-feed check format lint bench bench-pages stress damage docs
-.PHONY: programs install deb test-deb soak simulate demo-daemon demo-sync test-sync
+.PHONY: power power-cuts calls programs install deb test-deb soak simulate demo-daemon demo-sync test-sync
 .PHONY: sanitize sanitize-engine sanitize-all sanitize-address sanitize-thread clean
 
 help: ## list what can be made
@@ -116,6 +118,22 @@ damage: setup ## tarn's commands on damaged stores; SEED=1 COUNT=10000
 	swift build -c release --product tarn
 	swift build -c release --product tarn-stress
 	$(RELEASE)/tarn-stress damage --seed $(SEED) --count $(COUNT)
+
+power: setup ## 100,000 states that a power failure may leave, each opened and checked; SEED=1 IMAGES=100000
+	swift build -c release --product tarn-stress
+	$(RELEASE)/tarn-stress power --seed $(SEED) --count $(IMAGES)
+
+power-cuts: setup ## real ones: ext4, XFS and btrfs that lose their disk during commits; as root; ROUNDS=40
+	@Tools/setup.sh systems
+	swift build -c release --product tarn
+	swift build -c release --product tarn-stress
+	Tools/power-cuts.sh $(RELEASE) $(ROUNDS)
+
+calls: setup ## each system call fails once, with each error that it may have
+	swift build -c release --product tarn-daemon
+	swift build -c release --product tarn-stress
+	clang -shared -fPIC -O1 -ITools/StressFaults/include -o $(RELEASE)/stress-faults.so Tools/StressFaults/*.c
+	$(RELEASE)/tarn-stress calls --preload $(CURDIR)/$(RELEASE)/stress-faults.so
 
 programs: setup
 	swift build -c release --product tarn

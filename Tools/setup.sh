@@ -2,7 +2,7 @@
 # Installs the packages that parts of Tarn need on a Debian machine with a Swift toolchain. If all are
 # installed, it does nothing and needs neither network nor root.
 #
-# Usage: setup.sh [shell] [daemon] [sync] [test] [package]; without arguments all that tests need.
+# Usage: setup.sh [shell] [daemon] [sync] [test] [package] [systems]; without arguments all that tests need.
 set -euo pipefail
 
 if ! command -v swift >/dev/null; then
@@ -49,8 +49,12 @@ for part in $parts; do
       program dpkg-shlibdeps dpkg-dev
       program systemd-analyze systemd
       ;;
+    systems)
+      [ -x /usr/sbin/mkfs.xfs ] || missing+=(xfsprogs)
+      [ -x /usr/sbin/mkfs.btrfs ] || missing+=(btrfs-progs)
+      ;;
     *)
-      echo "setup: 'shell', 'daemon', 'sync', 'test' or 'package', not '$part'" >&2
+      echo "setup: 'shell', 'daemon', 'sync', 'test', 'package' or 'systems', not '$part'" >&2
       exit 2
       ;;
   esac

@@ -1,14 +1,12 @@
-#include "stress_faults.h"
+#define _GNU_SOURCE
+#include "faults.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <sys/uio.h>
-#include <unistd.h>
+#include <stdint.h>
+#include <string.h>
 
 static void (*_Atomic after_header_write)(void);
 static void (*_Atomic before_sync)(void);
@@ -17,90 +15,71 @@ static _Atomic int failing_number;
 
 void stress_after_header_write(void (*hook)(void)) { atomic_store(&after_header_write, hook); }
 void stress_before_sync(void (*hook)(void)) { atomic_store(&before_sync, hook); }
+void (*hook_after_header(void))(void) { return atomic_load(&after_header_write); }
+void (*hook_before_sync(void))(void) { return atomic_load(&before_sync); }
 
 void stress_fail_next(enum stress_step step, int error_number) {
   atomic_store(&failing_number, error_number);
   atomic_store(&failing_step, step);
 }
 
-static _Atomic int call_count;
-static _Atomic int failing_call;
-
-void stress_fail_call(int number, int error_number) {
-  atomic_store(&failing_number, error_number);
-  atomic_store(&failing_call, number);
-  atomic_store(&call_count, 0);
-}
-
-int stress_calls(void) { return atomic_load(&call_count); }
-
-// Counts a call. True if it is the one that is to fail.
-static bool call_fails(void) {
-  int number = atomic_fetch_add(&call_count, 1) + 1;
-  if (number != atomic_load(&failing_call)) return false;
-  errno = atomic_load(&failing_number);
-  return true;
-}
-
-static bool fails(enum stress_step step) {
+bool step_fails(enum stress_step step) {
   int wanted = step;
   if (!atomic_compare_exchange_strong(&failing_step, &wanted, 0)) return false;
   errno = atomic_load(&failing_number);
   return true;
 }
 
-// LMDB writes the headers, the first two pages, always from the same field: after the page's own 16
-// bytes and the three numbers that never change. It writes nothing else there.
-static bool is_header(off_t offset) {
-  off_t page = sysconf(_SC_PAGESIZE);
-  return offset == 32 || offset == page + 32;
+// The code of this program and of LMDB: other libraries make the same calls for purposes of their
+// own, and end the process if one fails.
+static struct { uintptr_t start, end; } ours[2];
+static int our_count;
+static pthread_once_t found = PTHREAD_ONCE_INIT;
+
+static int find(struct dl_phdr_info *info, size_t size, void *unused) {
+  (void)size, (void)unused;
+  bool is_ours = info->dlpi_name[0] == 0 || strstr(info->dlpi_name, "liblmdb");
+  for (int index = 0; is_ours && index < info->dlpi_phnum && our_count < 2; index++) {
+    const ElfW(Phdr) *part = &info->dlpi_phdr[index];
+    if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
+    ours[our_count].start = info->dlpi_addr + part->p_vaddr;
+    ours[our_count].end = ours[our_count].start + part->p_memsz;
+    our_count++;
+  }
+  return 0;
 }
 
-// These replace libc's functions in the whole process. LMDB writes one page with `pwrite`, and
-// several adjacent ones with `writev`; shorter writes are the signal file's.
-ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
-  if (call_fails()) return -1;
-  bool header = is_header(offset);
-  if (header ? fails(stress_header) : count >= 4096 && fails(stress_pages)) return -1;
-  ssize_t written = syscall(SYS_pwrite64, fd, bytes, count, offset);
-  void (*hook)(void) = atomic_load(&after_header_write);
-  if (hook && written == (ssize_t)count && header) hook();
-  return written;
+static void find_all(void) { dl_iterate_phdr(find, NULL); }
+
+static bool is_ours(const void *caller) {
+  pthread_once(&found, find_all);
+  for (int index = 0; index < our_count; index++) {
+    uintptr_t at = (uintptr_t)caller;
+    if (at >= ours[index].start && at < ours[index].end) return true;
+  }
+  return false;
 }
 
-// The same under the name that a library with large-file support uses.
-ssize_t pwrite64(int fd, const void *bytes, size_t count, off_t offset) {
-  return pwrite(fd, bytes, count, offset);
+static _Atomic unsigned failing_kinds;
+static _Atomic int call_count;
+static _Atomic int failing_call;
+
+void stress_fail_call(unsigned kinds, int number, int error_number) {
+  atomic_store(&failing_kinds, 0);
+  atomic_store(&failing_number, error_number);
+  atomic_store(&failing_call, number);
+  atomic_store(&call_count, 0);
+  atomic_store(&failing_kinds, kinds);
 }
 
-ssize_t writev(int fd, const struct iovec *pieces, int count) {
-  if (call_fails() || fails(stress_pages)) return -1;
-  return syscall(SYS_writev, fd, pieces, count);
-}
+int stress_count(void) { return atomic_load(&call_count); }
 
-int fdatasync(int fd) {
-  void (*hook)(void) = atomic_load(&before_sync);
-  if (hook) hook();
-  if (call_fails() || fails(stress_sync)) return -1;
-  return (int)syscall(SYS_fdatasync, fd);
-}
-
-// The other calls by which a copy gets its room, is synced and gets its name.
-int fsync(int fd) { return call_fails() ? -1 : (int)syscall(SYS_fsync, fd); }
-
-int fallocate(int fd, int mode, off_t offset, off_t length) {
-  return call_fails() ? -1 : (int)syscall(SYS_fallocate, fd, mode, offset, length);
-}
-
-int fallocate64(int fd, int mode, off_t offset, off_t length) {
-  return fallocate(fd, mode, offset, length);
-}
-
-int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
-  if (call_fails()) return -1;
-  return (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
-}
-
-int rename(const char *from, const char *to) {
-  return call_fails() ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+enum fate fate_of(enum stress_calls kind, const void *caller) {
+  if (!(atomic_load(&failing_kinds) & kind) || !is_ours(caller)) return passes;
+  int number = atomic_fetch_add(&call_count, 1) + 1;
+  if (number != atomic_load(&failing_call)) return passes;
+  int error_number = atomic_load(&failing_number);
+  if (error_number == stress_half) return halves;
+  errno = error_number;
+  return fails;
 }

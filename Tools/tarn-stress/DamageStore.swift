@@ -46,7 +46,7 @@ struct DamageStore {
     return properties
   }
 
-  private static let classes = [
+  static let classes = [
     ClassDefinition(
       name: "Target",
       properties: [.init(name: "name", type: .string, isPrimaryKey: true)]),
@@ -59,7 +59,7 @@ struct DamageStore {
     ClassDefinition(name: className, properties: properties(), uniqueRules: [["code"]]),
   ]
 
-  private static let largeClasses = [
+  static let largeClasses = [
     ClassDefinition(
       name: className,
       properties: [
@@ -101,7 +101,7 @@ struct DamageStore {
     [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
-  private static func write(_ store: Store, _ body: (WriteSession) throws -> Void) throws {
+  static func write(_ store: Store, _ body: (WriteSession) throws -> Void) throws {
     let token = try store.acquireGate()
     let session = WriteSession(try SnapshotReader(store.newestSnapshot())) {}
     try body(session)

@@ -39,10 +39,10 @@ struct FailingCopy {
     var isFailing = true
     var call: Int32 = 1
     while isFailing {
-      stress_fail_call(call, number)
+      stress_fail_call(stress_disk.rawValue, call, number)
       let outcome = outcome(body)
-      isFailing = stress_calls() >= call
-      stress_fail_call(0, 0)
+      isFailing = stress_count() >= call
+      stress_fail_call(0, 0, 0)
       WorkerLine.say("\(isFailing ? call : 0) \(outcome) \(names)")
       call += 1
     }

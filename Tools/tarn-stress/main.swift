@@ -16,6 +16,12 @@ do {
   if arguments.first == "damage" {
     exit(try DamageRun(DamageOptions.fromCommandLine()).run().rawValue)
   }
+  if arguments.first == "power" {
+    exit(try PowerRun(PowerOptions.fromCommandLine()).run().rawValue)
+  }
+  if arguments.first == "calls" {
+    exit(try CallsRun(CallsOptions.fromCommandLine()).run().rawValue)
+  }
   if arguments.first == "feed" {
     exit(try FeedRun(FeedOptions.fromCommandLine()).run().rawValue)
   }
