@@ -109,7 +109,7 @@ struct OldValuesTests {
     #expect(value == .long(now.version, number: 0, byteCount: 10_000, isString: true))
     #expect(try value.resolved(in: now.transaction) == .string(long))
     #expect(ChangeLog.problems(in: now) == [])
-    #expect(try pieces(now) == 3)
+    #expect(try pieces(now) == 4)
     try store.environment.write { transaction throws(StorageError) in
       _ = try ChangeLog.prune(through: .max, most: .max, in: transaction) { _ in false }
     }

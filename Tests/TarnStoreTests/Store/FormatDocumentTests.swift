@@ -74,6 +74,7 @@ struct FormatDocumentTests {
       ("orderKey.bytesMax", OrderKey.byteCountMax),
       ("unique.bytesMax", UniqueKey.byteCountMax),
       ("longValue.pieceBytes", Pieces.byteCountMax),
+      ("longValue.sumBytes", Pieces.sumByteCount),
       ("oldValue.inlineBytesMax", OldValue.inlineBytesMax),
       ("tagged.inlineBytesMax", TaggedValue.inlineBytesMax),
       ("tagged.null", Int(TaggedValue.Tag.null.rawValue)),

@@ -17,7 +17,7 @@ import Testing
 /// of the library read, that is done in the same way.
 @Suite struct GoldenFileTests {
   /// The files that there are are 1 to this one.
-  private static let newest = 1
+  private static let newest = 2
 
   private let folder = TemporaryFolder()
 
@@ -54,8 +54,10 @@ import Testing
   @Test(arguments: 1...newest) func findsNothingWrongInIt(number: Int) throws {
     let store = try golden(number)
     let snapshot = try store.newestSnapshot()
-    let check = SequenceCheck(try SnapshotReader(snapshot))
+    let reader = try SnapshotReader(snapshot)
+    let check = SequenceCheck(reader)
     #expect(check.problems == [])
+    #expect(TreeCheck(reader).problems == [])
     #expect(check.elements > 2000)
     #expect(try Environment.verifyPages(path: store.path).problems.isEmpty)
     // The records of all commits are there, and can be merged.

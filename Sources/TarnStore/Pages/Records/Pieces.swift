@@ -1,6 +1,12 @@
+internal import CTarn
+
 /// A value that is too long for one page, in pieces: every piece but the last is as long as a page
 /// allows. It only names the value and has no state; its length is stored where the value is
 /// referenced.
+///
+/// The checksum is one more piece, after the last one. Libraries that do not know it read as many
+/// pieces as the length says, and remove or overwrite it with the value, so it is never that of
+/// another value. Values that they have written have none.
 package enum Pieces: Hashable, Sendable {
   /// The value of an object's column.
   case value(ClassID, ObjectKey, ColumnID)
@@ -11,10 +17,12 @@ package enum Pieces: Hashable, Sendable {
 
   /// The longest piece, in bytes: for a longer one LMDB would search for adjacent pages.
   package static let byteCountMax = 4_080
+  /// The length of a checksum.
+  package static let sumByteCount = 4
   /// Memory that is reserved for a length from a file before its bytes were read.
   private static let trustedByteCount = 1 << 20
 
-  /// Replaces the value with one of any length.
+  /// Stores a value of any length. There must be none under its keys: a former one is deleted first.
   package func put(
     _ value: UnsafeRawBufferPointer, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {
@@ -27,18 +35,19 @@ package enum Pieces: Hashable, Sendable {
       }
       piece += 1
     }
-    try delete(from: piece, in: transaction)
+    if piece > 0 {
+      let sum = unsafe Checksum.of(value, after: seed).littleEndian
+      try unsafe withUnsafeBytes(of: sum) { sum throws(StorageError) in
+        try unsafe key(piece).withBytes { key throws(StorageError) in
+          try unsafe transaction.put(sum, forKey: key)
+        }
+      }
+    }
   }
 
   /// Removes the value, if there is one.
   package func delete(in transaction: borrowing WriteTransaction) throws(StorageError) {
-    try delete(from: 0, in: transaction)
-  }
-
-  private func delete(
-    from first: UInt32, in transaction: borrowing WriteTransaction
-  ) throws(StorageError) {
-    var piece = first
+    var piece: UInt32 = 0
     while true {
       let existed = try unsafe key(piece).withBytes { key throws(StorageError) -> Bool in
         try unsafe transaction.delete(key)
@@ -49,26 +58,62 @@ package enum Pieces: Hashable, Sendable {
   }
 
   /// The value, which should have that many bytes.
-  /// - Throws: `.corrupted` if the pieces do not form such a value.
+  /// - Throws: `.corrupted` if the pieces do not form such a value, or its checksum is wrong.
   package func read(
     byteCount: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(min(max(byteCount, 0), Self.trustedByteCount))
+    var sum = seed
     try unsafe forEach(byteCount: byteCount, &cursor) { piece in
       unsafe bytes.append(contentsOf: piece)
-      return true
+      unsafe sum = Checksum.of(piece, after: sum)
     }
+    _ = try verify(sum, ofBytes: byteCount, &cursor)
     return bytes
   }
 
-  /// The pieces of such a value in order, until `body` returns false; the bytes are valid only
-  /// during the call.
-  package func forEach(
-    byteCount: Int, _ cursor: inout Cursor,
-    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Bool
+  /// Reads the value and compares its checksum.
+  /// - Returns: the number of its entries in the tree.
+  /// - Throws: like `read`.
+  package func check(byteCount: Int, _ cursor: inout Cursor) throws(StorageError) -> Int {
+    var sum = seed
+    try unsafe forEach(byteCount: byteCount, &cursor) { piece in
+      unsafe sum = Checksum.of(piece, after: sum)
+    }
+    let hasSum = try verify(sum, ofBytes: byteCount, &cursor)
+    return Self.count(ofBytes: byteCount) + (hasSum ? 1 : 0)
+  }
+
+  /// The checksum begins with the name, so that a value under another one's keys does not fit.
+  private var seed: UInt32 {
+    unsafe key(0).withBytes { key in unsafe Checksum.of(key) }
+  }
+
+  private static func count(ofBytes byteCount: Int) -> Int {
+    (byteCount + byteCountMax - 1) / byteCountMax
+  }
+
+  /// Compares the checksum that follows the piece at which the cursor is.
+  /// - Returns: false if there is none.
+  private func verify(
+    _ sum: UInt32, ofBytes byteCount: Int, _ cursor: inout Cursor
+  ) throws(StorageError) -> Bool {
+    guard byteCount > 0, try cursor.next(),
+      unsafe number(cursor.key).map(Int.init) == Self.count(ofBytes: byteCount),
+      unsafe cursor.value.count == Self.sumByteCount
+    else { return false }
+    guard unsafe cursor.value.loadUnaligned(as: UInt32.self) == sum.littleEndian else {
+      throw damaged("The checksum of a long value \(owner) is wrong.")
+    }
+    return true
+  }
+
+  /// The pieces of such a value in order; the bytes are valid only during the call.
+  private func forEach(
+    byteCount: Int, _ cursor: inout Cursor, _ body: (UnsafeRawBufferPointer) -> Void
   ) throws(StorageError) {
-    guard byteCount >= 0 else { throw damaged }
+    guard byteCount >= 0 else { throw incomplete }
     guard byteCount > 0 else { return }
     var found = try unsafe key(0).withBytes { key throws(StorageError) -> Bool in
       try unsafe cursor.seek(atOrAfter: key)
@@ -78,8 +123,8 @@ package enum Pieces: Hashable, Sendable {
     while rest > 0 {
       guard found, unsafe number(cursor.key) == piece,
         unsafe cursor.value.count == min(rest, Self.byteCountMax)
-      else { throw damaged }
-      guard try unsafe body(cursor.value) else { return }
+      else { throw incomplete }
+      unsafe body(cursor.value)
       rest -= min(rest, Self.byteCountMax)
       piece += 1
       if rest > 0 { found = try cursor.next() }
@@ -115,16 +160,20 @@ package enum Pieces: Hashable, Sendable {
     }
   }
 
-  private var damaged: StorageError {
-    let owner: String
+  private var owner: String {
     switch self {
-    case .value(_, let object, _): owner = "of object \(object.rawValue)"
-    case .element: owner = "in a collection"
-    case .oldValue(let version, _): owner = "before the commit of version \(version.rawValue)"
+    case .value(_, let object, _): "of object \(object.rawValue)"
+    case .element: "in a collection"
+    case .oldValue(let version, _): "before the commit of version \(version.rawValue)"
     }
-    return StorageError(
-      .corrupted, operation: "read long value", path: "",
-      detail: "Pieces of a long value \(owner) are missing or damaged.")
+  }
+
+  private var incomplete: StorageError {
+    damaged("Pieces of a long value \(owner) are missing or damaged.")
+  }
+
+  private func damaged(_ detail: String) -> StorageError {
+    StorageError(.corrupted, operation: "read long value", path: "", detail: detail)
   }
 }
 
@@ -141,7 +190,7 @@ package struct LongValues: Hashable, Sendable {
     self.column = column
   }
 
-  /// Replaces the object's value with one of any length.
+  /// Stores a value of any length. The object must have none: a former one is deleted first.
   package func put(
     _ value: UnsafeRawBufferPointer, _ object: ObjectKey,
     in transaction: borrowing WriteTransaction
@@ -164,13 +213,12 @@ package struct LongValues: Hashable, Sendable {
     try pieces(object).read(byteCount: byteCount, &cursor)
   }
 
-  /// The pieces of such a value in order, until `body` returns false; the bytes are valid only
-  /// during the call.
-  package func forEachPiece(
-    _ object: ObjectKey, byteCount: Int, _ cursor: inout Cursor,
-    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Bool
-  ) throws(StorageError) {
-    try unsafe pieces(object).forEach(byteCount: byteCount, &cursor, body)
+  /// Reads such a value and compares its checksum.
+  /// - Returns: the number of its entries in the tree.
+  package func check(
+    _ object: ObjectKey, byteCount: Int, _ cursor: inout Cursor
+  ) throws(StorageError) -> Int {
+    try pieces(object).check(byteCount: byteCount, &cursor)
   }
 
   private func pieces(_ object: ObjectKey) -> Pieces { .value(classID, object, column) }

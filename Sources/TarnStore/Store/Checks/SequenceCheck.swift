@@ -7,7 +7,7 @@ package struct SequenceCheck: SnapshotCheck {
   package private(set) var elements = 0
 
   private let reader: SnapshotReader
-  /// Referenced pages, pieces and records, by their ids.
+  /// Referenced pages, numbers of pieces, and records, by their ids.
   private var pages: [CollectionID: Set<PageLabel>] = [:]
   private var longs: [CollectionID: Int] = [:]
   private var nested: Set<CollectionID> = []
@@ -141,12 +141,12 @@ package struct SequenceCheck: SnapshotCheck {
     switch element {
     case .long(let id, let byteCount, _):
       claim(id, name)
-      if longs.updateValue(byteCount, forKey: id) != nil {
+      if longs.updateValue(.max, forKey: id) != nil {
         note("\(name) shares a long element with another collection")
       }
       attempt(name) { check throws(StorageError) in
         var cursor = try Cursor(check.reader.snapshot.transaction)
-        try unsafe Pieces.element(id).forEach(byteCount: byteCount, &cursor) { _ in true }
+        check.longs[id] = try Pieces.element(id).check(byteCount: byteCount, &cursor)
       }
     case .value(.list(let id)), .value(.map(let id)):
       claim(id, name)
@@ -188,8 +188,8 @@ package struct SequenceCheck: SnapshotCheck {
           note("a page of row counts does not belong to a collection")
         }
       case .longElement:
-        if let parsed = unsafe TreeKey.parseLongElement(key), let bytes = longs[parsed.id],
-          Int(parsed.piece) * Pieces.byteCountMax < bytes
+        if let parsed = unsafe TreeKey.parseLongElement(key), let count = longs[parsed.id],
+          Int(parsed.piece) < count
         {
         } else {
           note("a piece of a long element does not belong to an element")

@@ -1,5 +1,5 @@
 /// Verifies that every entry of a file's tree is of a known kind and belongs to something, and that
-/// the long values of rows exist. Other checks verify the contents of the entries, and those of
+/// the long values of rows are whole. Other checks verify the contents of the entries, and those of
 /// lists, sets and maps. Reports problems; changes nothing.
 package struct TreeCheck: SnapshotCheck {
   package internal(set) var problems: [String] = []
@@ -7,7 +7,8 @@ package struct TreeCheck: SnapshotCheck {
   package private(set) var indexProblems: [String] = []
 
   private let reader: SnapshotReader
-  /// Pieces of long values that rows refer to, and counts of links of two and more.
+  /// Pieces of long values that rows refer to, with their checksums, and counts of links of two and
+  /// more.
   private var pieces = 0
   private var counts = 0
 
@@ -43,12 +44,8 @@ package struct TreeCheck: SnapshotCheck {
     var cursor = try Cursor(reader.snapshot.transaction)
     for (key, column, byteCount) in found {
       do throws(StorageError) {
-        try unsafe LongValues(described.id, column.id).forEachPiece(
-          key, byteCount: byteCount, &cursor
-        ) { _ in
-          pieces += 1
-          return true
-        }
+        pieces += try LongValues(described.id, column.id)
+          .check(key, byteCount: byteCount, &cursor)
       } catch {
         note("\(described.name).\(column.name) of object \(key.rawValue): \(error)")
       }
