@@ -4,6 +4,20 @@ import Testing
 
 @testable import TarnStore
 
+extension PageWalker {
+  /// Walks the bytes of a file in memory, of which the disk cannot read some pages.
+  fileprivate static func walk(
+    _ bytes: [UInt8], header: StoreHeader, unreadable: Set<UInt64> = []
+  ) -> PageReport {
+    walk(pagesThere: UInt64(bytes.count / header.pageSize), header: header) { number, memory in
+      if unreadable.contains(number) { return EIO }
+      let start = Int(number) * header.pageSize
+      unsafe memory.copyBytes(from: bytes[start..<start + header.pageSize])
+      return 0
+    }
+  }
+}
+
 @Suite struct PageWalkerTests {
   let folder = TemporaryFolder()
   var path: String { folder.file("x.realm") }
@@ -53,7 +67,7 @@ import Testing
         Bool.random(using: &random) ? root : Int.random(in: 2..<bytes.count / 4096, using: &random)
       let offset = Int.random(in: 0..<40, using: &random)
       bytes[page * 4096 + offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-      let report = bytes.withUnsafeBytes { PageWalker.walk($0, header: header) }
+      let report = PageWalker.walk(bytes, header: header)
       // The pad is not used; everything else in the root page's first bytes is structure.
       if page == root && !(8..<10).contains(offset) {
         #expect(!report.isSound, "root, offset \(offset)")
@@ -77,9 +91,28 @@ import Testing
         bytes[Int.random(in: 8192..<bytes.count, using: &random)] = .random(
           in: 0...255, using: &random)
       }
-      let report = bytes.withUnsafeBytes { PageWalker.walk($0, header: header) }
+      let report = PageWalker.walk(bytes, header: header)
       #expect(report.problems.count <= PageWalker.problemsMax)
     }
+  }
+
+  /// Of a page of the tree, of a value and of the free list alike.
+  @Test func `a page that cannot be read is named`() throws {
+    try makeStore(4)
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let header = try #require(try StoreHeader.read(descriptor: descriptor, path: path))
+    let report = PageWalker.walk(bytes, header: header)
+    var named = 0
+    for number in 2..<UInt64(report.pageCount) {
+      let problems = PageWalker.walk(bytes, header: header, unreadable: [number]).problems
+      // Free pages are not read.
+      guard let first = problems.first(where: { $0.contains("cannot be read") }) else { continue }
+      #expect(first == "page \(number) cannot be read: Input/output error")
+      named += 1
+    }
+    #expect(named == report.branchPages + report.leafPages + report.overflowPages)
   }
 
   /// A leaf of the tree and what `change` makes of it, its bytes counted from its start.
@@ -95,7 +128,7 @@ import Testing
       page = Int(bytes[node]) | Int(bytes[node + 1]) << 8
     }
     change(&bytes, page * 4096)
-    return bytes.withUnsafeBytes { PageWalker.walk($0, header: header) }.problems
+    return PageWalker.walk(bytes, header: header).problems
   }
 
   /// LMDB would change such a page in place, which is read-only memory.
@@ -153,7 +186,7 @@ import Testing
     let node = base + Int(bytes[base + 16]) + Int(bytes[base + 17]) << 8
     bytes[node] = UInt8(header.main.root & 255)
     bytes[node + 1] = UInt8(header.main.root >> 8)
-    let report = bytes.withUnsafeBytes { PageWalker.walk($0, header: header) }
+    let report = PageWalker.walk(bytes, header: header)
     #expect(report.problems.contains { $0.contains("used twice") })
   }
 }

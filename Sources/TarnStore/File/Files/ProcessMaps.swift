@@ -8,8 +8,8 @@ enum ProcessMaps {
     let fileOffset: UInt64
   }
 
-  /// Shared mappings of the file in this process. Private ones, such as the page walker's, do not
-  /// count, because nothing can be committed through them.
+  /// Shared mappings of the file in this process. Private ones do not count, because nothing can be
+  /// committed through them.
   ///
   /// Errors: `.limitExceeded` if the process has no descriptor left.
   static func shared(of file: FileIdentity) throws(StorageError) -> [Mapping] {

@@ -27,9 +27,8 @@ extension Environment {
     let pin = try beginRead()
     defer { pin.end() }
     guard let header = try StoreHeader.read(descriptor: descriptor, path: path) else { return }
-    let problems = unsafe try Self.withBytes(of: descriptor, path: path) {
-      unsafe PageWalker.walkPaths($0, header: header)
-    }
+    let byteCount = try Self.byteCount(descriptor, path)
+    let problems = PageWalker.walkPaths(descriptor, byteCount: byteCount, header: header)
     if let problem = problems.first { throw StoreHeader.corrupted(path, problem) }
     pin.engine.findMap(by: pin.handle, pageSize: pageSize)
   }
@@ -40,9 +39,8 @@ extension Environment {
   func requireSoundFreeList() throws(StorageError) {
     guard kind == .shared, !isFreeListSound.load(ordering: .relaxed) else { return }
     guard let header = try StoreHeader.read(descriptor: descriptor, path: path) else { return }
-    let problems = unsafe try Self.withBytes(of: descriptor, path: path) {
-      unsafe PageWalker.walkFreeList($0, header: header)
-    }
+    let byteCount = try Self.byteCount(descriptor, path)
+    let problems = PageWalker.walkFreeList(descriptor, byteCount: byteCount, header: header)
     if let problem = problems.first { throw StoreHeader.corrupted(path, problem) }
     isFreeListSound.store(true, ordering: .relaxed)
   }
@@ -108,22 +106,13 @@ extension Environment {
   private static func walk(
     descriptor: Int32, header: StoreHeader, path: String
   ) throws(StorageError) -> PageReport {
-    unsafe try withBytes(of: descriptor, path: path) { unsafe PageWalker.walk($0, header: header) }
+    PageWalker.walk(descriptor, byteCount: try byteCount(descriptor, path), header: header)
   }
 
-  private static func withBytes<R>(
-    of descriptor: Int32, path: String, _ body: (UnsafeRawBufferPointer) -> R
-  ) throws(StorageError) -> R {
+  private static func byteCount(_ descriptor: Int32, _ path: String) throws(StorageError) -> Int64 {
     guard let facts = FileFacts.of(descriptor: descriptor), facts.byteCount > 0 else {
       throw StorageError(errno: EIO, operation: "check", path: path)
     }
-    let byteCount = Int(facts.byteCount)
-    // Private, so that it does not count as a second opening of the store in this process.
-    let map = unsafe mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0)
-    guard let map = unsafe map, unsafe map != MAP_FAILED else {
-      throw StorageError(errno: errno, operation: "check", path: path)
-    }
-    defer { unsafe munmap(map, byteCount) }
-    return unsafe body(UnsafeRawBufferPointer(start: map, count: byteCount))
+    return facts.byteCount
   }
 }

@@ -27,7 +27,14 @@ package struct PageReport: Equatable, Sendable {
 /// overlap, lengths outside the page, keys out of order or too long, trees whose counts differ from
 /// their description, free pages of a future transaction. So a file without problems cannot mislead
 /// LMDB. Not detected: changed bytes inside values.
-@safe struct PageWalker {
+///
+/// Each page is read with `pread`, also those of values, because an access to a mapped page that
+/// the disk cannot read ends the process (SIGBUS). Here it is a problem that names the page.
+@safe struct PageWalker: ~Copyable {
+  /// Reads the page with that number into the memory, which is one page long. Returns 0, or the
+  /// system's error number, `ENODATA` at the end of the file.
+  typealias ReadPage = (_ number: UInt64, _ into: UnsafeMutableRawBufferPointer) -> Int32
+
   static let problemsMax = 100
   static let pageHeaderByteCount = 16
   static let nodeHeaderByteCount = 8
@@ -39,9 +46,10 @@ package struct PageReport: Equatable, Sendable {
     case leaf = 0x02
     case overflow = 0x04
   }
-  private struct Page {
+  @safe fileprivate struct Page {
     let number: UInt64
-    let base: Int
+    /// Valid until another page is read at the same depth.
+    let bytes: UnsafeRawBufferPointer
     let nodeCount: Int
     /// Where the nodes' bytes start.
     let upper: Int
@@ -49,11 +57,18 @@ package struct PageReport: Equatable, Sendable {
   private struct Node {
     let low: UInt64
     let flags: UInt16
-    let key: Range<Int>
     let data: Int
   }
+  /// An entry of the free list, as far as it was read: a count, then the page numbers, descending.
+  private struct FreeEntry {
+    let byteCount: Int
+    var count: UInt64?
+    var found: UInt64 = 0
+    var above = UInt64.max
+    var isDamaged = false
+  }
 
-  private let bytes: UnsafeRawBufferPointer
+  private let read: ReadPage
   private let header: StoreHeader
   private let pagesThere: UInt64
   /// Whether all pages are checked, or only the path to the last entry of each tree.
@@ -62,24 +77,44 @@ package struct PageReport: Equatable, Sendable {
   private var report = PageReport()
   private var treeName = ""
   private var keysAreNumbers = false
-  private var previousKey: Range<Int>?
+  /// A copy, because its page may be gone.
+  private var previousKey: [UInt8] = []
+  private var hasPreviousKey = false
   private var leafDepth = 0
   private var isFromBranch = false
   private var freePagesBeyondEnd: UInt64 = 0
   /// A bit for each two bytes of the current page that belong to a node found so far.
   private var taken: [UInt64]
+  /// Memory for a page at each depth; the first is for pages of values.
+  private var memory: [UnsafeMutableRawBufferPointer] = unsafe []
 
-  /// Walks the file's bytes from the roots in the header.
-  static func walk(_ bytes: UnsafeRawBufferPointer, header: StoreHeader) -> PageReport {
-    var walker = unsafe PageWalker(bytes, header, isWhole: true)
+  /// Walks the pages from the roots in the header.
+  ///
+  /// - Parameter pagesThere: the pages that the file has.
+  static func walk(
+    pagesThere: UInt64, header: StoreHeader, read: @escaping ReadPage
+  ) -> PageReport {
+    var walker = unsafe PageWalker(pagesThere, header, isWhole: true, read)
     walker.walkAll()
     return walker.report
   }
 
+  static func walk(
+    _ descriptor: Int32, byteCount: Int64, header: StoreHeader
+  ) -> PageReport {
+    unsafe walk(
+      pagesThere: UInt64(byteCount) / UInt64(header.pageSize), header: header,
+      read: reader(of: descriptor))
+  }
+
   /// Checks the pages from each root to the last entry of its tree: some ten, however large the
   /// file is. The path to the head record is among them.
-  static func walkPaths(_ bytes: UnsafeRawBufferPointer, header: StoreHeader) -> [String] {
-    var walker = unsafe PageWalker(bytes, header, isWhole: false)
+  static func walkPaths(
+    _ descriptor: Int32, byteCount: Int64, header: StoreHeader
+  ) -> [String] {
+    var walker = unsafe PageWalker(
+      UInt64(byteCount) / UInt64(header.pageSize), header, isWhole: false,
+      reader(of: descriptor))
     walker.walk(header.free, name: "free list", keysAreNumbers: true)
     walker.walk(header.main, name: "tree", keysAreNumbers: false)
     return walker.report.problems
@@ -88,8 +123,12 @@ package struct PageReport: Equatable, Sendable {
   /// Checks the whole free list, and that the pages from the root to the last entry of the tree are
   /// not in it. Every commit rewrites these pages, so a list of another state names some of them.
   /// Costs time for each page of the list.
-  static func walkFreeList(_ bytes: UnsafeRawBufferPointer, header: StoreHeader) -> [String] {
-    var walker = unsafe PageWalker(bytes, header, isWhole: true)
+  static func walkFreeList(
+    _ descriptor: Int32, byteCount: Int64, header: StoreHeader
+  ) -> [String] {
+    var walker = unsafe PageWalker(
+      UInt64(byteCount) / UInt64(header.pageSize), header, isWhole: true,
+      reader(of: descriptor))
     _ = walker.take(0)
     _ = walker.take(1)
     walker.walk(header.free, name: "free list", keysAreNumbers: true)
@@ -98,16 +137,37 @@ package struct PageReport: Equatable, Sendable {
     return walker.report.problems
   }
 
-  private init(_ bytes: UnsafeRawBufferPointer, _ header: StoreHeader, isWhole: Bool) {
-    unsafe self.bytes = bytes
+  private init(
+    _ pagesThere: UInt64, _ header: StoreHeader, isWhole: Bool, _ read: @escaping ReadPage
+  ) {
+    unsafe self.read = unsafe read
     self.isWhole = isWhole
     self.header = header
-    pagesThere = min(UInt64(bytes.count / header.pageSize), header.lastPage + 1)
-    seen = isWhole ? [UInt64](repeating: 0, count: Int(pagesThere / 64) + 1) : []
+    self.pagesThere = min(pagesThere, header.lastPage + 1)
+    seen = isWhole ? [UInt64](repeating: 0, count: Int(self.pagesThere / 64) + 1) : []
     taken = [UInt64](repeating: 0, count: header.pageSize / 128 + 1)
     report.transactionID = header.transactionID
     report.pageSize = header.pageSize
     report.pageCount = Int(header.lastPage + 1)
+  }
+
+  deinit {
+    for index in unsafe memory.indices { unsafe memory[index].deallocate() }
+  }
+
+  private static func reader(of descriptor: Int32) -> ReadPage {
+    { number, memory in
+      var found = 0
+      while found < memory.count {
+        let more = unsafe pread(
+          descriptor, memory.baseAddress! + found, memory.count - found,
+          off_t(number) * off_t(memory.count) + off_t(found))
+        if more < 0 && errno == EINTR { continue }
+        guard more > 0 else { return more < 0 ? errno : ENODATA }
+        found += more
+      }
+      return 0
+    }
   }
 
   private mutating func walkAll() {
@@ -128,7 +188,7 @@ package struct PageReport: Equatable, Sendable {
     let before = report
     treeName = name
     self.keysAreNumbers = keysAreNumbers
-    previousKey = nil
+    hasPreviousKey = false
     leafDepth = Int(tree.depth)
     if tree.root != StoreHeader.noPage { visit(tree.root, depth: 1) }
     guard isWhole else { return }
@@ -145,7 +205,7 @@ package struct PageReport: Equatable, Sendable {
 
   private mutating func visit(_ number: UInt64, depth: Int) {
     let kind: Kind = depth == leafDepth ? .leaf : .branch
-    guard let page = open(number, kind) else { return }
+    guard let page = open(number, kind, depth) else { return }
     if kind == .branch { report.branchPages += 1 } else { report.leafPages += 1 }
     checkNodesAreApart(page, isBranch: kind == .branch)
     for index in 0..<page.nodeCount {
@@ -180,15 +240,14 @@ package struct PageReport: Equatable, Sendable {
 
   /// The bytes of a node in its page; nil if they extend past it, which is reported elsewhere.
   private func byteRange(ofNode index: Int, in page: Page, isBranch: Bool) -> Range<Int>? {
-    let offset = Int(load(page.base + Self.pageHeaderByteCount + 2 * index) as UInt16)
+    let offset = Int(page.load(Self.pageHeaderByteCount + 2 * index) as UInt16)
     guard offset >= page.upper, offset % 2 == 0,
       offset + Self.nodeHeaderByteCount <= header.pageSize
     else { return nil }
-    let at = page.base + offset
-    let low = Int(load(at) as UInt16) | Int(load(at + 2) as UInt16) << 16
-    let flags: UInt16 = load(at + 4)
+    let low = Int(page.load(offset) as UInt16) | Int(page.load(offset + 2) as UInt16) << 16
+    let flags: UInt16 = page.load(offset + 4)
     let data = isBranch ? 0 : flags & 0x01 != 0 ? 8 : low
-    let byteCount = Self.nodeHeaderByteCount + Int(load(at + 6) as UInt16) + data
+    let byteCount = Self.nodeHeaderByteCount + Int(page.load(offset + 6) as UInt16) + data
     let end = offset + (byteCount + 1) & ~1
     return end <= header.pageSize ? offset..<end : nil
   }
@@ -227,13 +286,29 @@ package struct PageReport: Equatable, Sendable {
     return true
   }
 
-  private mutating func open(_ number: UInt64, _ kind: Kind) -> Page? {
-    guard take(number) else { return nil }
-    let base = Int(number) * header.pageSize
-    let own: UInt64 = load(base)
-    let flags: UInt16 = load(base + 10)
-    let lower = Int(load(base + 12) as UInt16)
-    let upper = Int(load(base + 14) as UInt16)
+  /// Reads a page into the memory for that depth; nil, with the problem noted, if it cannot be
+  /// read.
+  private mutating func fetch(_ number: UInt64, _ depth: Int) -> UnsafeRawBufferPointer? {
+    while unsafe memory.count <= depth {
+      unsafe memory.append(.allocate(byteCount: header.pageSize, alignment: 16))
+    }
+    let bytes = unsafe memory[depth]
+    let result = unsafe read(number, bytes)
+    if result == 0 { return UnsafeRawBufferPointer(bytes) }
+    add(
+      result == ENODATA
+        ? "page \(number) is used but missing at the end of the file"
+        : unsafe "page \(number) cannot be read: \(String(cString: strerror(result)))")
+    return nil
+  }
+
+  private mutating func open(_ number: UInt64, _ kind: Kind, _ depth: Int) -> Page? {
+    guard take(number), let bytes = unsafe fetch(number, depth) else { return nil }
+    let page = unsafe Page(number: number, bytes: bytes, nodeCount: 0, upper: 0)
+    let own: UInt64 = page.load(0)
+    let flags: UInt16 = page.load(10)
+    let lower = Int(page.load(12) as UInt16)
+    let upper = Int(page.load(14) as UInt16)
     guard own == number else {
       add("page \(number) is marked as page \(own)")
       return nil
@@ -254,95 +329,106 @@ package struct PageReport: Equatable, Sendable {
       add("page \(number) of the \(treeName) has \(nodeCount) nodes")
       return nil
     }
-    return Page(number: number, base: base, nodeCount: nodeCount, upper: upper)
+    return unsafe Page(number: number, bytes: bytes, nodeCount: nodeCount, upper: upper)
   }
 
   private mutating func node(_ index: Int, in page: Page, isBranch: Bool) -> Node? {
-    let pointer = page.base + Self.pageHeaderByteCount + 2 * index
-    let offset = Int(load(pointer) as UInt16)
+    let offset = Int(page.load(Self.pageHeaderByteCount + 2 * index) as UInt16)
     guard offset >= page.upper, offset % 2 == 0,
       offset + Self.nodeHeaderByteCount <= header.pageSize
     else {
       add("page \(page.number), node \(index): it starts at \(offset)")
       return nil
     }
-    let at = page.base + offset
-    let low = UInt64(load(at) as UInt16) | UInt64(load(at + 2) as UInt16) << 16
-    let flags: UInt16 = load(at + 4)
-    let keyByteCount = Int(load(at + 6) as UInt16)
-    let key = at + 8..<at + 8 + keyByteCount
-    guard key.upperBound <= page.base + header.pageSize else {
+    let low = UInt64(page.load(offset) as UInt16) | UInt64(page.load(offset + 2) as UInt16) << 16
+    let flags: UInt16 = page.load(offset + 4)
+    let keyByteCount = Int(page.load(offset + 6) as UInt16)
+    let key = offset + 8..<offset + 8 + keyByteCount
+    guard key.upperBound <= header.pageSize else {
       add("page \(page.number), node \(index): its key has \(keyByteCount) bytes")
       return nil
     }
     if !isBranch || index > 0 { checkOrder(of: key, page, index, isBranch: isBranch) }
-    return Node(low: low, flags: flags, key: key, data: key.upperBound)
+    return Node(low: low, flags: flags, data: key.upperBound)
   }
 
   private mutating func check(_ node: Node, of page: Page, _ index: Int) {
     report.entries += 1
     let byteCount = Int(node.low)
-    let end = page.base + header.pageSize
     guard node.flags & ~0x01 == 0 else {
       add("page \(page.number), node \(index): flags \(node.flags)")
       return
     }
     if node.flags == 0 {
-      guard node.data + byteCount <= end else {
+      guard node.data + byteCount <= header.pageSize else {
         add("page \(page.number), node \(index): its value has \(byteCount) bytes")
         return
       }
-      if keysAreNumbers, isWhole { checkFreePages(at: node.data, byteCount: byteCount) }
+      guard keysAreNumbers, isWhole, var entry = freeEntry(byteCount) else { return }
+      unsafe take(
+        UnsafeRawBufferPointer(rebasing: page.bytes[node.data..<node.data + byteCount]), &entry)
       return
     }
-    guard node.data + 8 <= end else {
+    guard node.data + 8 <= header.pageSize else {
       add("page \(page.number), node \(index): the number of its value's page is cut off")
       return
     }
-    if isWhole { checkOverflow(load(node.data), byteCount: byteCount) }
+    if isWhole { checkOverflow(page.load(node.data), byteCount: byteCount) }
   }
 
   private mutating func checkOverflow(_ first: UInt64, byteCount: Int) {
-    guard take(first) else { return }
-    let base = Int(first) * header.pageSize
-    let own: UInt64 = load(base)
-    let flags: UInt16 = load(base + 10)
-    let pages = UInt64(load(base + 12) as UInt32)
+    guard take(first), let bytes = unsafe fetch(first, 0) else { return }
+    let start = unsafe Page(number: first, bytes: bytes, nodeCount: 0, upper: 0)
+    let own: UInt64 = start.load(0)
+    let flags: UInt16 = start.load(10)
+    let pages = UInt64(start.load(12) as UInt32)
     let needed = (Self.pageHeaderByteCount + byteCount + header.pageSize - 1) / header.pageSize
     guard own == first, flags == Kind.overflow.rawValue, pages == needed else {
       add("page \(first) is not the start of a value of \(byteCount) bytes")
       return
     }
     report.overflowPages += Int(pages)
-    for number in first + 1..<first + pages {
-      guard take(number) else { return }
-    }
-    if keysAreNumbers {
-      checkFreePages(at: base + Self.pageHeaderByteCount, byteCount: byteCount)
+    var entry = keysAreNumbers ? freeEntry(byteCount) : nil
+    var rest = byteCount
+    for number in first..<first + pages {
+      if number > first { guard take(number), unsafe fetch(number, 0) != nil else { return } }
+      let from = number == first ? Self.pageHeaderByteCount : 0
+      let count = min(rest, header.pageSize - from)
+      rest -= count
+      guard entry != nil else { continue }
+      unsafe take(UnsafeRawBufferPointer(rebasing: memory[0][from..<from + count]), &entry!)
     }
   }
 
-  /// An entry of the free list: a count, then the page numbers, descending.
-  private mutating func checkFreePages(at offset: Int, byteCount: Int) {
-    guard byteCount >= 8, byteCount % 8 == 0 else {
-      add("an entry of the free list has \(byteCount) bytes")
-      return
-    }
-    let count: UInt64 = load(offset)
-    guard count <= UInt64(byteCount / 8 - 1) else {
-      add("an entry of the free list holds \(count) pages in \(byteCount) bytes")
-      return
-    }
-    var above = UInt64.max
-    for index in 0..<Int(count) {
-      let number: UInt64 = load(offset + 8 + 8 * index)
-      guard number < above, number >= 2, number <= header.lastPage else {
-        add("the free list names page \(number) out of order")
+  private mutating func freeEntry(_ byteCount: Int) -> FreeEntry? {
+    if byteCount >= 8, byteCount % 8 == 0 { return FreeEntry(byteCount: byteCount) }
+    add("an entry of the free list has \(byteCount) bytes")
+    return nil
+  }
+
+  /// Takes the next words of an entry of the free list.
+  private mutating func take(_ words: UnsafeRawBufferPointer, _ entry: inout FreeEntry) {
+    for offset in stride(from: 0, to: words.count, by: 8) {
+      let word = unsafe words.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      guard !entry.isDamaged, entry.found < entry.count ?? 1 else { return }
+      guard let count = entry.count else {
+        entry.count = word
+        guard word <= UInt64(entry.byteCount / 8 - 1) else {
+          add("an entry of the free list holds \(word) pages in \(entry.byteCount) bytes")
+          entry.isDamaged = true
+          return
+        }
+        continue
+      }
+      guard entry.found < count, word < entry.above, word >= 2, word <= header.lastPage else {
+        add("the free list names page \(word) out of order")
+        entry.isDamaged = true
         return
       }
-      above = number
+      entry.above = word
+      entry.found += 1
       report.freePages += 1
-      if number < pagesThere { _ = take(number) } else { freePagesBeyondEnd += 1 }
+      if word < pagesThere { _ = take(word) } else { freePagesBeyondEnd += 1 }
     }
   }
 
@@ -358,38 +444,49 @@ package struct PageReport: Equatable, Sendable {
       return
     }
     if keysAreNumbers {
-      let transaction: UInt64 = load(key.lowerBound)
+      let transaction: UInt64 = page.load(key.lowerBound)
       guard (1...max(1, header.transactionID)).contains(transaction) else {
         add("page \(page.number), node \(index): pages that transaction \(transaction) freed")
         return
       }
     }
+    let bytes = unsafe UnsafeRawBufferPointer(rebasing: page.bytes[key])
+    let order = hasPreviousKey ? unsafe orderAfterPrevious(bytes) : 1
     // A separator in a branch may equal the first key below it, never the last key before it.
-    if let previous = previousKey, compare(previous, key) >= 0, !(isFromBranch && !isBranch) {
+    if order <= 0, !(isFromBranch && !isBranch) {
       add("page \(page.number), node \(index): its key is not above the one before it")
-    } else if let previous = previousKey, compare(previous, key) > 0 {
+    } else if order < 0 {
       add("page \(page.number), node \(index): its key is below its branch's")
     }
-    previousKey = key
+    previousKey.removeAll(keepingCapacity: true)
+    unsafe previousKey.append(contentsOf: bytes)
+    hasPreviousKey = true
     isFromBranch = isBranch
   }
 
-  private func compare(_ a: Range<Int>, _ b: Range<Int>) -> Int {
-    if keysAreNumbers {
-      let (left, right): (UInt64, UInt64) = (load(a.lowerBound), load(b.lowerBound))
-      return left < right ? -1 : left == right ? 0 : 1
+  /// Positive if the key comes after the previous one.
+  private func orderAfterPrevious(_ key: UnsafeRawBufferPointer) -> Int {
+    unsafe previousKey.withUnsafeBytes { previous in
+      if keysAreNumbers {
+        let (left, right) = unsafe (
+          previous.loadUnaligned(as: UInt64.self), key.loadUnaligned(as: UInt64.self)
+        )
+        return left < right ? 1 : left == right ? 0 : -1
+      }
+      let order = unsafe memcmp(
+        key.baseAddress!, previous.baseAddress!, min(key.count, previous.count))
+      return order != 0 ? Int(order) : key.count - previous.count
     }
-    let order = unsafe memcmp(
-      bytes.baseAddress! + a.lowerBound, bytes.baseAddress! + b.lowerBound, min(a.count, b.count))
-    return order != 0 ? Int(order) : a.count - b.count
-  }
-
-  /// The caller has checked that the bytes exist: pages are whole, and offsets stay inside them.
-  private func load<T: BitwiseCopyable>(_ offset: Int) -> T {
-    unsafe bytes.loadUnaligned(fromByteOffset: offset, as: T.self)
   }
 
   private mutating func add(_ problem: String) {
     if report.problems.count < Self.problemsMax { report.problems.append(problem) }
+  }
+}
+
+extension PageWalker.Page {
+  /// The caller has checked that the bytes are inside the page.
+  fileprivate func load<T: BitwiseCopyable>(_ offset: Int) -> T {
+    unsafe bytes.loadUnaligned(fromByteOffset: offset, as: T.self)
   }
 }
