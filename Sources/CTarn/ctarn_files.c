@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/stat.h>
@@ -75,6 +77,15 @@ uint64_t tarn_mount_number(int fd) {
     }
   }
   return 0;
+}
+
+void tarn_write_in_place(int fd) {
+  struct statfs system;
+  int flags;
+  if (fstatfs(fd, &system) != 0 || (unsigned long)system.f_type != BTRFS_SUPER_MAGIC) return;
+  if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return;
+  flags |= FS_NOCOW_FL;
+  ioctl(fd, FS_IOC_SETFLAGS, &flags);
 }
 
 int tarn_above_standard(int fd) {

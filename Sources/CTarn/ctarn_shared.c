@@ -92,8 +92,9 @@ int tarn_allocate(int fd, int64_t length) {
   // Growing with fallocate never cuts off bytes that another process appends meanwhile.
   int flags = grows ? 0 : FALLOC_FL_KEEP_SIZE;
   if (fallocate(fd, flags, 0, grows ? length : facts.st_size) == 0) return 0;
-  // XFS finds a full disk even if nothing is left to allocate.
-  if (errno == ENOSPC && !grows && facts.st_blocks * (int64_t)512 >= facts.st_size) return 0;
+  // XFS finds a full disk even if nothing is left to allocate, and tmpfs a limit of the process.
+  bool is_allocated = facts.st_blocks * (int64_t)512 >= facts.st_size;
+  if ((errno == ENOSPC || errno == EFBIG) && !grows && is_allocated) return 0;
   if (errno != EOPNOTSUPP) return errno;
   return !grows || ftruncate(fd, length) == 0 ? 0 : errno;
 }

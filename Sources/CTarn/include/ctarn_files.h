@@ -27,6 +27,11 @@ bool tarn_file_birth(int fd, uint64_t *inode, int64_t *seconds, uint32_t *nanose
 // 6.8 on no other mount of the same run of the system has it, earlier none at the same time.
 uint64_t tarn_mount_number(int fd);
 
+// Makes the file system write a new, empty file in place. Btrfs otherwise writes each change to
+// another place, for which a full disk has no room: then an access to a mapped page ends the
+// process. It still does so for pages that a snapshot shares. Does nothing elsewhere.
+void tarn_write_in_place(int fd);
+
 // May the effective user do that with the file (R_OK, W_OK)? 0, or an errno; 0 also where the
 // kernel cannot say: then opening it shows. Unlike access, which judges by the real user of a
 // set-uid program; and unlike opening and closing the file, which drops the POSIX locks of this
@@ -37,7 +42,8 @@ int tarn_effective_access(const char *path, int rights);
 const char *tarn_trusted_variable(const char *name);
 
 // For programs, which decide about signals: when touching a mapped file ends the process (SIGBUS),
-// the standard error says which file it was. The process ends as it would without this.
+// the standard error says which page of which file it was, and why. The process ends as it would
+// without this: the signal goes to the handler from before the call.
 void tarn_explain_bus_errors(void);
 
 // ---- the standard descriptors ---------------------------------------------------------------

@@ -73,6 +73,62 @@ import Testing
     #expect(try tarn("backup", "a.tarn", "d", "--keep", "0").status == 2)
   }
 
+  private func rename(_ from: String, _ to: String) throws {
+    try FileManager.default.moveItem(
+      atPath: folder.file("d/" + from), toPath: folder.file("d/" + to))
+  }
+
+  /// An incremental backup that has an older name, and the difference that it has made.
+  private func increment(_ time: String) throws {
+    let before = Set(backups)
+    let made = try tarn("backup", "a.tarn", "d", "--incremental")
+    #expect(made.status == 0, "\(made.errors)")
+    let new = try #require(backups.first { !before.contains($0) && !$0.hasSuffix(".delta") })
+    try rename(new, "a-\(time).tarn")
+  }
+
+  @Test func `with --incremental only the newest backup is whole, and each can be restored`() throws
+  {
+    let times = ["20250101T000000Z", "20250601T000000Z", "20251231T000000Z"]
+    for (name, time) in zip(["old", "mid", "new"], times) {
+      try set(name)
+      try increment(time)
+    }
+    let names = ["a-\(times[0]).tarn.delta", "a-\(times[1]).tarn.delta", "a-\(times[2]).tarn"]
+    #expect(backups == names)
+    #expect(try restored("b.tarn") == "name\nnew\n")
+    #expect(try restored("c.tarn", "--at", "2025-06-02") == "name\nmid\n")
+    #expect(try restored("e.tarn", "--at", "2025-01-02") == "name\nold\n")
+    #expect(try tarn("inspect", "--check", "e.tarn").status == 0)
+    // The oldest is needed by none.
+    #expect(try tarn("backup", "a.tarn", "d", "--incremental", "--keep", "2").status == 0)
+    #expect(backups.count == 2)
+    #expect(backups.first == "a-\(times[2]).tarn.delta")
+    #expect(try restored("f.tarn", "--at", "2025-12-31T01:00:00Z") == "name\nnew\n")
+    // Without a whole one there is nothing to begin with.
+    unlink(folder.file("d/" + backups[1]))
+    let lost = try tarn("restore", "d", "g.tarn")
+    #expect(lost.status == 1)
+    #expect(lost.errors.contains("there is no whole one"))
+  }
+
+  @Test func `a backup that was killed before it deleted the whole one goes on`() throws {
+    let times = ["20250101T000000Z", "20250601T000000Z"]
+    try set("old")
+    try increment(times[0])
+    let whole = folder.file("d/a-\(times[0]).tarn")
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: whole))
+    try set("mid")
+    try increment(times[1])
+    try bytes.write(to: URL(fileURLWithPath: whole))
+    #expect(try restored("b.tarn", "--at", "2025-01-02") == "name\nold\n")
+    try set("new")
+    #expect(try tarn("backup", "a.tarn", "d", "--incremental").status == 0)
+    #expect(backups.dropLast() == times.map { "a-\($0).tarn.delta" }[...])
+    #expect(try restored("c.tarn", "--at", "2025-01-02") == "name\nold\n")
+    #expect(try restored("e.tarn", "--at", "2025-06-02") == "name\nmid\n")
+  }
+
   @Test func `a folder must be there, and have one store's backups or those of the name`() throws {
     let missing = try tarn("backup", "a.tarn", "nowhere")
     #expect(missing.status == 1)

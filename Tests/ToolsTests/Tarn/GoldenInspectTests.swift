@@ -4,7 +4,9 @@ import Testing
 
 /// `tarn inspect --check` on a file that an earlier build wrote.
 @Suite struct GoldenInspectTests {
-  @Test(arguments: [("golden-1", "Shelf"), ("golden-rules-1", "House")])
+  @Test(arguments: [
+    ("golden-1", "Shelf"), ("golden-2", "Shelf"), ("golden-rules-1", "House"),
+  ])
   func findsNothingWrongInAGoldenFile(file: String, className: String) throws {
     let resources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()

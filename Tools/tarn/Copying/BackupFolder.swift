@@ -2,7 +2,8 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// The backups in a folder: files such as `pets-20270301T120000Z.tarn`.
+/// The backups in a folder: files such as `pets-20270301T120000Z.tarn`. One whose name continues
+/// with `.delta` is the difference from the backup after it.
 struct BackupFolder {
   /// A backup, by its name.
   struct Backup: Equatable {
@@ -13,15 +14,22 @@ struct BackupFolder {
     let ending: String
     /// When it was begun, as in the name: later times are greater texts.
     let time: String
+    /// Whether it is the difference from the next backup.
+    let isDelta: Bool
+
+    static let deltaEnding = ".delta"
 
     /// Nil for the name of anything else.
     init?(_ name: String) {
-      let dot = name.lastASCII(".")
-      let front = dot.map { name[..<$0] } ?? name[...]
-      ending = dot.map { String(name[$0...]) } ?? ""
-      guard let dash = String(front).lastASCII("-") else { return nil }
-      time = String(front[front.utf8.index(after: dash)...])
-      stem = String(front[..<dash])
+      isDelta = name.endsWithBytes(of: Self.deltaEnding)
+      let front = name.utf8.dropLast(isDelta ? Self.deltaEnding.utf8.count : 0)
+      let store = String(Substring(front))
+      let dot = store.lastASCII(".")
+      let title = dot.map { store[..<$0] } ?? store[...]
+      ending = dot.map { String(store[$0...]) } ?? ""
+      guard let dash = String(title).lastASCII("-") else { return nil }
+      time = String(title[title.utf8.index(after: dash)...])
+      stem = String(title[..<dash])
       self.name = name
       let isCompanion = ["-lock", "-signal"].contains { ending.endsWithBytes(of: $0) }
       guard !stem.isEmpty, Self.isTime(time), !isCompanion else { return nil }
@@ -38,14 +46,20 @@ struct BackupFolder {
   }
 
   let path: String
-  /// The oldest first.
+  /// The oldest first; one for each time, the store if there is that and a difference.
   let backups: [Backup]
+  /// Stores of which there is a difference as well: a process was killed before it deleted them.
+  let doubles: [Backup]
 
   init(_ path: String) throws {
     self.path = path
     do {
-      backups = try FileManager.default.contentsOfDirectory(atPath: path)
+      let all = try FileManager.default.contentsOfDirectory(atPath: path)
         .compactMap { Backup($0) }.sorted { ($0.time, $0.name) < ($1.time, $1.name) }
+      let names = Set(all.map(\.name))
+      doubles = all.filter { names.contains($0.name + Backup.deltaEnding) }
+      let differences = Set(doubles.map { $0.name + Backup.deltaEnding })
+      backups = all.filter { !differences.contains($0.name) }
     } catch {
       throw ToolError("cannot read the folder", path, errno: Self.reason(path))
     }
@@ -59,6 +73,17 @@ struct BackupFolder {
   }
 
   func path(of backup: Backup) -> String { path + "/" + backup.name }
+
+  /// The next whole backup from that one on, and the differences that lead from it to that one, its
+  /// own first.
+  func chain(of backup: Backup, in all: [Backup]) throws -> (whole: Backup, deltas: [String]) {
+    let rest = all.drop { $0 != backup }
+    guard let whole = rest.first(where: { !$0.isDelta }) else {
+      throw ToolError(
+        "\(path(of: backup)) is the difference from a later backup, and there is no whole one")
+    }
+    return (whole, rest.prefix { $0 != whole }.map(path(of:)))
+  }
 
   /// The name and the extension of the store at a path.
   static func parts(of path: String) -> (stem: String, ending: String) {

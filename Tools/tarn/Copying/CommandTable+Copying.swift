@@ -65,10 +65,17 @@ extension CommandTable {
       older backups of the same store are deleted when the new one is complete: only the newest N
       stay. The folder must exist. 'restore' makes a store of a backup.
 
-          tarn backup pets.tarn /var/backups/pets --keep 14
+      With --incremental only the newest backup is a whole store. The one before becomes a file of
+      what it has otherwise than the new one, with '.delta' behind its name, which is made and
+      checked before the whole one is deleted. 'restore' makes each of them again.
+
+          tarn backup pets.tarn /var/backups/pets --keep 14 --incremental
       """,
     positionals: [file, PositionalSpec("DIR", "the folder of the backups")],
-    options: [.value("keep", "N", "keep only the newest N backups of this store")])
+    options: [
+      .value("keep", "N", "keep only the newest N backups of this store"),
+      .flag("incremental", "keep of the backup before only what differs from the new one"),
+    ])
 
   static let repair = CommandSpec(
     "repair", "Makes a new store of what can be read of a damaged one.",

@@ -56,9 +56,10 @@ struct CopyCommand {
 struct CopiedStore {
   private let copy: StoreCopy
 
-  init(_ path: String, isExact: Bool = false) throws {
+  /// - Parameter deltas: differences that lead back to the version to copy, its own first.
+  init(_ path: String, isExact: Bool = false, through deltas: [String] = []) throws {
     let snapshot = try StoreAccess.openExisting(path).newestSnapshot()
-    copy = StoreCopy(snapshot, isExact ? .exact : .independent)
+    copy = StoreCopy(snapshot, isExact ? .exact : .independent, through: deltas)
   }
 
   func write(to destination: String, replacing replaces: Bool) throws -> StoreCopy.Report {

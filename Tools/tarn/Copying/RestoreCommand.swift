@@ -30,7 +30,9 @@ struct RestoreCommand {
       throw ToolError(
         "\(folder.path) has no backup of that time; the oldest is \(all.first?.name ?? "none")")
     }
-    let report = try CopiedStore(folder.path(of: chosen)).write(to: path, replacing: replaces)
+    let (whole, deltas) = try folder.chain(of: chosen, in: all)
+    let report = try CopiedStore(folder.path(of: whole), through: deltas)
+      .write(to: path, replacing: replaces)
     try output.write("\(printable(chosen.name)) → " + CopiedStore.sentence(report, path))
     return .success
   }

@@ -38,6 +38,7 @@ struct FirstOpening {
       do throws(StorageError) {
         let copy = StoreCopy(
           try store.newestSnapshot(), isDurable: configuration.durability != .relaxed)
+        try copy.checkPages()
         _ = try copy.write(to: path)
       } catch {
         // Another process was faster.

@@ -37,13 +37,15 @@ extension Realm {
   ///
   /// The copy is another store with the same objects and schema: it has a history of its own, and
   /// neither change records nor cursors, a retention or the state of a synchronized Realm. The file
-  /// appears when it is complete and synced to the disk; a process that is killed leaves none.
+  /// appears when it is complete and synced to the disk; a process that is killed leaves none. All
+  /// pages are checked first, and a damaged file is not copied.
   ///
   /// - Parameters:
   ///   - fileURL: the new file. An existing one is not replaced.
   ///   - progress: called on this thread from time to time.
   /// - Throws: `Realm.Error.fileExists`; `.fileNotFound` for a missing folder;
-  ///   `.filePermissionDenied`, `.outOfDiskSpace`, `.fileOperationFailed`, `.invalidDatabase`;
+  ///   `.filePermissionDenied`, `.outOfDiskSpace`, `.fileOperationFailed`; `.invalidDatabase` names
+  ///   a page that is damaged or that the disk cannot read;
   ///   `.fail` within a write transaction, whose changes no file has.
   @discardableResult
   public func writeCopy(
@@ -74,7 +76,8 @@ extension Realm {
     }
     let copy = StoreCopy(core.shown().snapshot, isDurable: isDurable)
     let report = try publicly { () throws(StorageError) in
-      try copy.write(to: fileURL.path) { progress?(CopyProgress($0)) }
+      try copy.checkPages()
+      return try copy.write(to: fileURL.path) { progress?(CopyProgress($0)) }
     }
     return CopyReport(byteCount: report.byteCount, growth: report.growth)
   }

@@ -207,6 +207,7 @@ enum CompanionFile {
     data.giveRights(to: file)
     guard let made = FileFacts.of(descriptor: file), data.rights.ownerMayWrite(made.rights)
     else { return false }
+    tarn_write_in_place(file)
     try allocate(file, kind.byteCount, path)
     return true
   }
@@ -216,6 +217,8 @@ enum CompanionFile {
   private static func allocate(
     _ file: Int32, _ byteCount: Int64, _ path: String
   ) throws(StorageError) {
+    let silence = SizeLimit.Silence()
+    defer { silence.end() }
     let result = tarn_allocate(file, byteCount)
     if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
   }

@@ -119,6 +119,9 @@ extension StorageError {
       case ENFILE:
         "the system has no file descriptor left: raise its limit (sysctl fs.file-max), which is "
           + SystemLimit.value(of: "fs/file-max")
+      case EFBIG where SizeLimit.byteCount != nil:
+        "the file would be longer than this process may write files: raise its limit (ulimit -f, "
+          + "RLIMIT_FSIZE), which is \(Self.limit(SizeLimit.resource)) bytes"
       default: unsafe String(cString: strerror(number))
       }
     self.init(code, operation: operation, path: path, detail: detail)

@@ -151,7 +151,9 @@ final class BulkFile {
     let isFull =
       unsafe result == EIO && fstatvfs(file, &facts) == 0
       && (facts.f_bavail < 64 || facts.f_favail == 0)
-    return StorageError(lmdb: isFull ? ENOSPC : result, operation: "copy", path: path)
+    let isLong = result == EIO && SizeLimit.isReached(by: file)
+    return StorageError(
+      lmdb: isFull ? ENOSPC : isLong ? EFBIG : result, operation: "copy", path: path)
   }
 
   // MARK: - Headers

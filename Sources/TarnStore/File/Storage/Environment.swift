@@ -75,6 +75,8 @@ package final class Environment: Sendable {
   let copyFinding: FileStamp.Finding
   /// Whether pages may be missing, and nobody else opens the file until `accept` is called.
   package let isUncertain: Bool
+  /// Whether the length of files was limited when the store was opened.
+  let isLimited = SizeLimit.byteCount != nil
   /// The value of `tarn_fork_count` when the store was opened.
   private let forkCount: UInt32
 
@@ -172,6 +174,8 @@ package final class Environment: Sendable {
         detail: "/proc is not mounted, and only its names lead to the files that this process has "
           + "checked; mount /proc")
     }
+    let silence = SizeLimit.Silence()
+    defer { silence.end() }
     return try EnvironmentRegistry.shared.open(location, options: options, content: content)
   }
 

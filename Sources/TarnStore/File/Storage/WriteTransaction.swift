@@ -83,6 +83,8 @@ extension Environment {
   func writeEvenIfClosed<R>(
     _ body: (borrowing WriteTransaction) throws(StorageError) -> R
   ) throws(StorageError) -> R {
+    let silence = isLimited ? SizeLimit.Silence() : nil
+    defer { silence?.end() }
     let me = UInt(tarn_thread_id())
     require(
       writingThread.load(ordering: .relaxed) != me, "the thread began a write inside a write")
@@ -152,6 +154,9 @@ extension Environment {
     // LMDB reports a short write on a full disk as an input/output error.
     if result == ENOSPC || result == EDQUOT || (result == EIO && isDiskFull) {
       return error(.diskFull, "commit", "the disk is full; nothing was changed")
+    }
+    if result == EFBIG || (result == EIO && SizeLimit.isReached(by: descriptor)) {
+      return error(EFBIG, "commit")
     }
     if result == EIO { latch(.inputOutput) }
     return error(result, "commit")

@@ -40,16 +40,29 @@ package struct StoreCopy {
   private let snapshot: Snapshot
   private let kind: Kind
   private let durability: UInt8?
+  private let deltas: [String]
   private var environment: Environment { snapshot.transaction.environment }
 
   package var entryCount: Int { snapshot.transaction.entryCount }
 
-  /// - Parameter isDurable: whether commits to the copy are synced; nil for as in the original.
-  package init(_ snapshot: Snapshot, _ kind: Kind = .independent, isDurable: Bool? = nil) {
+  /// - Parameters:
+  ///   - isDurable: whether commits to the copy are synced; nil for as in the original.
+  ///   - deltas: differences that lead back to the version to copy, its own first.
+  package init(
+    _ snapshot: Snapshot, _ kind: Kind = .independent, isDurable: Bool? = nil,
+    through deltas: [String] = []
+  ) {
     self.snapshot = snapshot
+    self.deltas = deltas
     self.kind = kind
     durability = isDurable.map { $0 ? 0 : 1 }
   }
+
+  /// Reads and checks all pages of the file: one that the disk cannot read is an error here, and
+  /// would end the process when it is copied. The commands of `tarn` have done so already.
+  ///
+  /// Errors: `.corrupted` names the page.
+  package func checkPages() throws(StorageError) { try environment.requireSoundPages() }
 
   // MARK: - Targets
 
@@ -117,21 +130,33 @@ package struct StoreCopy {
   package func fill(
     _ file: Int32, path: String, transactionID: UInt64? = nil, progress: Watching = { _ in }
   ) throws(StorageError) -> Report {
+    let silence = SizeLimit.Silence()
+    defer { silence.end() }
     FaultPoint.hit("copy.begun")
     let start = environment.statistics.fileByteCount
     let entryCount = snapshot.transaction.entryCount
-    let bulk = try BulkFile(file, path: path, roomFor: start)
-    var cursor = try Cursor(snapshot.transaction)
-    var isThere = try cursor.first()
+    let changed = deltas.reduce(0) { $0 + Int(FileFacts.at($1)?.byteCount ?? 0) }
+    let bulk = try BulkFile(file, path: path, roomFor: start + 2 * changed)
     var done = 0
-    while isThere {
-      try copy(cursor, to: bulk)
+    var version = snapshot.version
+    func take(
+      _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(StorageError) {
+      if let head = unsafe try copy(key, value, to: bulk) { version = head.version }
       done += 1
-      if done % Self.stride == 0 {
-        let grown = environment.statistics.fileByteCount - start
-        try progress(Progress(entries: done, entryCount: entryCount, growth: max(0, grown)))
+      guard done % Self.stride == 0 else { return }
+      let grown = environment.statistics.fileByteCount - start
+      try progress(Progress(entries: done, entryCount: entryCount, growth: max(0, grown)))
+    }
+    if deltas.isEmpty {
+      var cursor = try Cursor(snapshot.transaction)
+      var isThere = try cursor.first()
+      while isThere {
+        unsafe try take(cursor.key, cursor.value)
+        isThere = try cursor.next()
       }
-      isThere = try cursor.next()
+    } else {
+      unsafe try DeltaMerge(deltas).forEach(over: snapshot.transaction, take)
     }
     var number = transactionID
     // A reader may see one commit more than its number says.
@@ -139,27 +164,30 @@ package struct StoreCopy {
     let byteCount = try bulk.finish(transactionID: number)
     let growth = max(0, environment.statistics.fileByteCount - start)
     try progress(Progress(entries: done, entryCount: done, growth: growth))
-    return Report(version: snapshot.version, byteCount: byteCount, growth: growth)
+    return Report(version: version, byteCount: byteCount, growth: growth)
   }
 
-  private func copy(_ cursor: borrowing Cursor, to bulk: BulkFile) throws(StorageError) {
-    guard unsafe isHead(cursor.key) else {
-      if unsafe kind == .exact || Self.isOfEveryCopy(cursor.key) {
-        unsafe try bulk.append(cursor.value, forKey: cursor.key)
+  /// - Returns: the head record, if it is that.
+  private func copy(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, to bulk: BulkFile
+  ) throws(StorageError) -> HeadRecord? {
+    guard unsafe isHead(key) else {
+      if unsafe kind == .exact || Self.isOfEveryCopy(key) {
+        unsafe try bulk.append(value, forKey: key)
       }
-      return
+      return nil
     }
-    var head = unsafe try HeadRecord(decoding: cursor.value)
+    var head = unsafe try HeadRecord(decoding: value)
     if kind == .independent {
       head.historyID = .random()
       head.featureFlags &= ~HeadRecord.feedFeature
     }
     if let durability { head.durability = durability }
     head.isHeaderUnsynced = false
-    let key = unsafe cursor.key
     unsafe try head.withEncoded { bytes throws(StorageError) in
       unsafe try bulk.append(bytes, forKey: key)
     }
+    return head
   }
 
   private func isHead(_ key: UnsafeRawBufferPointer) -> Bool {
