@@ -93,7 +93,7 @@ struct LogCommand {
     try records.map { record in
       let changes = try patches?.changes(of: record)
       let entry = LogEntry(record, schema, changes, only: className)
-      return usesJSON ? entry.json() : Array(entry.text(terminal).utf8)
+      return usesJSON ? try entry.json() : Array(try entry.text(terminal).utf8)
     }
   }
 }

@@ -44,7 +44,8 @@ struct LogEntry {
 
   // MARK: - Text
 
-  func text(_ terminal: Terminal) -> String {
+  /// - Throws: `StorageError` for a damaged file.
+  func text(_ terminal: Terminal) throws(StorageError) -> String {
     var head = terminal.styled("version \(record.version.rawValue)", .yellow)
     if let note = record.note { head += "  \(Self.time(note))  \(printable(note.origin))" }
     var lines = [head]
@@ -53,7 +54,7 @@ struct LogEntry {
       lines.append("  \(printable(name(changed.id))): \(summary(changed))")
       guard let patch = patches.first(where: { $0.described.id == changed.id }) else { continue }
       let text = RecordedLines(schema: schema, terminal)
-        .text(patch.changes.recorded, patch.described)
+        .text(try patch.changes.readRecorded(), patch.described)
       lines += text.splitASCII("\n").map { "  " + $0 }
     }
     return lines.map { $0 + "\n" }.joined()
@@ -72,7 +73,8 @@ struct LogEntry {
 
   // MARK: - JSON
 
-  func json() -> [UInt8] {
+  /// - Throws: `StorageError` for a damaged file.
+  func json() throws(StorageError) -> [UInt8] {
     var json = JSONText()
     json.beginObject()
     json.key("version")
@@ -91,7 +93,7 @@ struct LogEntry {
     json.beginObject()
     for changed in record.classes {
       json.key(name(changed.id))
-      write(changed, to: &json)
+      try write(changed, to: &json)
     }
     json.endObject()
     json.endObject()
@@ -99,7 +101,9 @@ struct LogEntry {
     return json.takeBytes()
   }
 
-  private func write(_ changed: ChangeRecord.Summary, to json: inout JSONText) {
+  private func write(
+    _ changed: ChangeRecord.Summary, to json: inout JSONText
+  ) throws(StorageError) {
     json.beginObject()
     for (key, count) in [
       ("inserted", changed.insertedCount), ("deleted", changed.deletedCount),
@@ -114,7 +118,7 @@ struct LogEntry {
       json.key("changes")
       json.beginObject()
       RecordedJSON(schema: schema)
-        .write(patch.changes.recorded, of: patch.described, to: &json)
+        .write(try patch.changes.readRecorded(), of: patch.described, to: &json)
       json.endObject()
     }
     json.endObject()

@@ -45,6 +45,72 @@ import Testing
     #expect(result.errors.contains("is marked as page"))
   }
 
+  // MARK: - Damaged objects
+
+  /// Changes the bytes of all clusters of the class, which a check of pages does not see.
+  private func changeClusters(_ body: @escaping @Sendable (inout [UInt8]) -> Void) throws {
+    let store = try StoreRegistry.open(path, Store.Options())
+    try store.environment.write { transaction throws(StorageError) in
+      var found: [([UInt8], [UInt8])] = []
+      do {
+        var cursor = try Cursor(transaction)
+        while try cursor.next() {
+          if TreeKey.tag(of: cursor.key) != .cluster { continue }
+          found.append((Array(cursor.key), Array(cursor.value)))
+        }
+      }
+      for (key, value) in found {
+        var changed = value
+        body(&changed)
+        try withBytes(of: key) { key throws(StorageError) in
+          try withBytes(of: changed) { value throws(StorageError) in
+            try transaction.put(value, forKey: key)
+          }
+        }
+      }
+    }
+  }
+
+  private static let changing = [
+    ["watch", "FILE", "--cursor", "new"], ["watch", "FILE", "--cursor", "new", "--json"],
+    ["watch", "FILE", "--cursor", "old"], ["watch", "FILE", "--cursor", "old", "--json"],
+    ["watch", "FILE", "Crate", "--cursor", "new", "--where", "name != 'x'", "--json"],
+    ["watch", "FILE", "Crate", "--cursor", "kept", "--where", "name != 'x'"],
+    ["log", "FILE", "--patch"], ["log", "FILE", "--patch", "--json"],
+  ]
+
+  @Test func `commands that print changes report a damaged object`() throws {
+    try makeStore(objects: 3)
+    let begin: [[String]] = [
+      ["watch", path, "--cursor", "old", "--exit-after", "1"],
+      ["watch", path, "Crate", "--cursor", "kept", "--where", "name != 'x'", "--exit-after", "1"],
+      ["set", path, "Crate", "name=new", "--all"],
+    ]
+    for command in begin {
+      let done = try ToolProcess(folder, command).finish()
+      #expect(done.status == 0, "\(command): \(done.errors)")
+    }
+    let sound = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let damages: [@Sendable (inout [UInt8]) -> Void] = [
+      { $0[0] = 9 },
+      { cluster in for index in 24..<cluster.count { cluster[index] = 0xff } },
+      // The strings leave the cluster.
+      { cluster in for index in 40..<cluster.count - 16 { cluster[index] = 0xff } },
+    ]
+    for (number, damage) in damages.enumerated() {
+      try Data(sound).write(to: URL(fileURLWithPath: path))
+      try changeClusters(damage)
+      for command in Self.changing {
+        let limit = command[0] == "log" ? "--limit" : "--exit-after"
+        let arguments = command.map { $0 == "FILE" ? path : $0 } + [limit, "1"]
+        let result = try ToolProcess(folder, arguments).finish()
+        #expect(result.status == 1, "\(number) \(command): \(result)")
+        #expect(result.errors.hasPrefix("tarn: "), "\(number) \(command): \(result.errors)")
+        #expect(!result.errors.contains("SIG"), "\(number) \(command): \(result.errors)")
+      }
+    }
+  }
+
   // MARK: - Empty files
 
   @Test(
