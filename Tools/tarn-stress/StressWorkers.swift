@@ -70,6 +70,8 @@ final class Worker {
     case "power-record": try PowerWorkload(self).run(sabotage ?? "")
     case "power-check": try PowerCheck(self).run()
     case "fail-calls": try FailingCalls(self).run()
+    case "read-cut": try SystemWalls(configuration: configuration).readCutFile()
+    case "fill-limit": try SystemWalls(configuration: configuration).writeUpToLimit(number)
     case "read": try hold()
     case "open": try open()
     case "check": try check()

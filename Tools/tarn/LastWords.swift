@@ -5,9 +5,10 @@ import ToolSupport
 /// Reports the file and its damage when a signal kills a command.
 ///
 /// Before a command reads a file, it walks all pages, and it checks their contents as it reads
-/// them. Two cases remain: another process truncates or overwrites the file meanwhile, and bugs in
-/// tarn. After SIGSEGV or SIGBUS little is safe but `exec`. So the process executes this program
-/// again, which walks the pages, prints what it finds, and exits with 1.
+/// them. Three cases remain: another process truncates or overwrites the file meanwhile, the disk
+/// can no longer read a page, and bugs in tarn. After SIGSEGV or SIGBUS little is safe but `exec`.
+/// So the process executes this program again, which walks the pages, prints what it finds, and
+/// exits with 1.
 struct LastWords {
   private static let word = "--ended-by"
   private static let signals = [
@@ -61,6 +62,8 @@ struct LastWords {
     }
     // The parent process may have masked some.
     pthread_sigmask(SIG_UNBLOCK, &unmasked, nil)
+    // It speaks first: after this process has ended, the address is lost.
+    BusErrors.explain()
   }
 
   private static func become(_ number: Int32) {
@@ -81,8 +84,10 @@ struct LastWords {
       for problem in problems { TarnProgram.complain("\(path) is damaged: \(problem)") }
       if problems.isEmpty {
         TarnProgram.complain(
-          "all pages of \(path) are sound; their content may be damaged: tarn inspect --check "
-            + "checks it. If that finds nothing, this is a bug in tarn.")
+          signal == "SIGBUS"
+            ? "all pages of \(path) can be read now, and are sound"
+            : "all pages of \(path) are sound; their content may be damaged: tarn inspect --check "
+              + "checks it. If that finds nothing, this is a bug in tarn.")
       }
     } catch {
       TarnProgram.complain("\(error)")
