@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 int stress_become(unsigned int user) {
-  if (setgroups(0, NULL) || setresgid(user, user, user) || setresuid(user, user, user)) return errno;
+  if (setgroups(0, NULL) || setresgid(user, user, user)) return errno;
+  if (setresuid(user, user, user)) return errno;
   // Otherwise its own files in /proc belong to root.
   return prctl(PR_SET_DUMPABLE, 1) ? errno : 0;
 }

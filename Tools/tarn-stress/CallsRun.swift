@@ -125,7 +125,7 @@ struct CallsOptions {
   private static let command = CommandSpec(
     "tarn-stress calls", "Lets each system call fail once.",
     discussion: """
-      Stores are created, opened, written, migrated, copied, compacted and closed. The system calls \
+      Stores are created, opened, written, migrated, copied, compacted and closed. System calls \
       are counted, and then each of them fails once with each error that it may have, or does half \
       of its work. Each time there must be an error or success, a sound file with everything that \
       was committed before, and a next try that succeeds. The exit status is 0 only if all of that \

@@ -30,7 +30,7 @@ struct CallFault {
   ]
 }
 
-/// `tarn-stress worker fail-calls FOLDER FIRST STRIDE KIND:FAULT`: does one thing again and again on
+/// `tarn-stress worker fail-calls FOLDER FIRST STRIDE KIND:FAULT`: does one thing repeatedly on
 /// a fresh file; each time another one of its system calls fails.
 ///
 /// Each time it must succeed or throw, the file must be sound and have what was committed before,

@@ -24,7 +24,7 @@ enum WorkerLine {
   }
 }
 
-/// `tarn-stress worker KIND FILE [number] [seed] [sabotage] [manner]`: the processes that are not started by
+/// `tarn-stress worker KIND FILE [number] [seed] [sabotage] [manner]`: processes not started by
 /// hand.
 final class Worker {
   let kind: String

@@ -47,14 +47,15 @@ import Testing
   private func states() throws -> [[UInt8]] {
     let whole = try newStore()
     var marked = [UInt8](repeating: 0, count: 3 * page)
-    let end = NewStore.markOffset + NewStore.mark.count
-    marked.replaceSubrange(NewStore.markOffset..<end, with: NewStore.mark)
+    let start = StoreHeader.unfinishedMarkOffset
+    let end = start + StoreHeader.unfinishedMark.count
+    marked.replaceSubrange(start..<end, with: StoreHeader.unfinishedMark)
     let content = Array(marked[..<(2 * page)] + whole[(2 * page)...])
     let second = Array(marked[..<page] + whole[page...])
     var states = [0, 1, end].map { [UInt8](repeating: 0, count: $0) }
     states += [end, page, 2 * page, 3 * page].map { Array(marked.prefix($0)) }
     states.append(Array(content.prefix(2 * page + 512)))
-    states.append(Array(content.dropLast(page / 2) + zeros.suffix(page / 2)))
+    states.append(Array(content.dropLast(page / 2) + marked.suffix(page / 2)))
     return states + [content, second, whole]
   }
 

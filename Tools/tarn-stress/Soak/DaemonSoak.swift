@@ -11,7 +11,7 @@ class SoakNote: Object {
   @Persisted var count = 0
 }
 
-/// `tarn-stress soak-daemon`: a daemon and a writer, with consumers that are slow, disconnect and return.
+/// `tarn-stress soak-daemon`: a daemon and a writer, with consumers that are slow or reconnect.
 /// Fails if one of them misses a change, or if the daemon's memory grows.
 final class DaemonSoak {
   private static let keys = 2_000

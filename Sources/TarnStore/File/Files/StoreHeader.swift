@@ -106,6 +106,10 @@ struct StoreHeader: Equatable {
   /// The pages of a file that holds only a new store: two headers, and the one page of its tree.
   static let newPageCount = 3
 
+  /// The mark of a file in which a store is being made, which the first header page replaces.
+  static let unfinishedMark = Array("tarn: unfinished".utf8)
+  static let unfinishedMarkOffset = 2048
+
   /// True if `NewStore` was cut short in this file. It writes the first page last, so that page has
   /// nothing but its mark; the second, written before it, is zeros or the header that every store
   /// begins with. Zeros without the mark are damage, and so are those in a file that is longer than
@@ -118,10 +122,10 @@ struct StoreHeader: Equatable {
     else { return false }
     var all = try bytes(of: descriptor, at: 0, count: Int(fileByteCount), path)
     guard all.count == fileByteCount else { return false }
-    let mark = NewStore.markOffset..<NewStore.markOffset + NewStore.mark.count
+    let mark = unfinishedMarkOffset..<unfinishedMarkOffset + unfinishedMark.count
     // The mark itself may be missing on the disk. No store is that short.
     if all.count <= mark.upperBound, isZero(all[...]) { return true }
-    guard all.count >= mark.upperBound, Array(all[mark]) == NewStore.mark else { return false }
+    guard all.count >= mark.upperBound, Array(all[mark]) == unfinishedMark else { return false }
     for index in mark { all[index] = 0 }
     let pageSize = pageSizes.first { size in
       hasMagic(Array(all.dropFirst(size).prefix(metaByteCount)))

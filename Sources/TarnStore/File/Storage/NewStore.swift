@@ -165,12 +165,9 @@ struct NewStore {
     FaultPoint.hit("new.firstHeader")
   }
 
-  /// The mark of a file in which a store is being made, which the first header page replaces.
-  static let mark = Array("tarn: unfinished".utf8)
-  static let markOffset = 2048
-
   private func putMark(_ file: Int32) throws(StorageError) {
-    let bytes = [UInt8](repeating: 0, count: Self.markOffset) + Self.mark
+    let mark = StoreHeader.unfinishedMark
+    let bytes = [UInt8](repeating: 0, count: StoreHeader.unfinishedMarkOffset) + mark
     try put(bytes[...], to: file, syncs: true)
     FaultPoint.hit("new.marked")
   }

@@ -22,7 +22,7 @@ package enum Pieces: Hashable, Sendable {
   /// Memory that is reserved for a length from a file before its bytes were read.
   private static let trustedByteCount = 1 << 20
 
-  /// Stores a value of any length. There must be none under its keys: a former one is deleted first.
+  /// Stores a value of any length. There must be none under its keys: delete a former one first.
   package func put(
     _ value: UnsafeRawBufferPointer, in transaction: borrowing WriteTransaction
   ) throws(StorageError) {

@@ -34,7 +34,7 @@ extension ScanScratch {
     _ hits: UnsafeMutablePointer<UInt64>
   ) {
     let words = (rows + 63) >> 6
-    // Offsets of eight bytes wrap around: a row that was changed in place may be less than the base.
+    // Offsets of eight bytes wrap around: a row changed in place may be less than the base.
     if packed.width == 8, low <= high {
       let first = UInt64(bitPattern: low &- packed.base)
       unsafe testRange(packed.data, rows, first, UInt64(bitPattern: high &- low))
