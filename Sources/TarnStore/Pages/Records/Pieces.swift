@@ -100,10 +100,11 @@ package enum Pieces: Hashable, Sendable {
     _ sum: UInt32, ofBytes byteCount: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> Bool {
     guard byteCount > 0, try cursor.next(),
-      unsafe number(cursor.key).map(Int.init) == Self.count(ofBytes: byteCount),
-      unsafe cursor.value.count == Self.sumByteCount
+      unsafe number(cursor.key).map(Int.init) == Self.count(ofBytes: byteCount)
     else { return false }
-    guard unsafe cursor.value.loadUnaligned(as: UInt32.self) == sum.littleEndian else {
+    guard unsafe cursor.value.count == Self.sumByteCount,
+      unsafe cursor.value.loadUnaligned(as: UInt32.self) == sum.littleEndian
+    else {
       throw damaged("The checksum of a long value \(owner) is wrong.")
     }
     return true
