@@ -136,7 +136,6 @@ package final class SignalWatcher: Sendable {
       guard let round = prepare() else { return }
       let events =
         round.sleepsOnBells ? unsafe sleepOnBells(round, knock) : poll(round, waker)
-      if unsafe waker.bell.seen != knock.seen { waker.drain() }
       check(round, events)
     }
   }
@@ -209,6 +208,8 @@ package final class SignalWatcher: Sendable {
     let milliseconds =
       round.limit == .max ? -1 : Int32(clamping: (rest + 999_999) / 1_000_000)
     BackgroundThread.rest { _ = unsafe Glibc.poll(&set, 2, milliseconds) }
+    // By what `poll` says and not by the bell, which is rung after the descriptor was written to.
+    if set[0].revents != 0 { waker.drain() }
     return set[1].revents == 0 ? nil : round.inotify
   }
 
