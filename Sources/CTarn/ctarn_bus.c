@@ -25,6 +25,7 @@ struct mapping {
   const char *path;
 };
 
+// Writes to the standard error.
 static void say(const char *text) {
   size_t count = strlen(text);
   while (count > 0) {
@@ -37,6 +38,7 @@ static void say(const char *text) {
   }
 }
 
+// Writes a number in decimals.
 static void say_number(uint64_t number) {
   char digits[21];
   int at = 20;
@@ -108,6 +110,7 @@ static bool find(uint64_t address, struct mapping *found) {
   return false;
 }
 
+// Why the byte at that offset of the mapped file cannot be used.
 static const char *reason(const struct mapping *map, uint64_t offset) {
   // It stays open: closing it would drop locks of this process on the file.
   int file = open(map->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -122,6 +125,7 @@ static const char *reason(const struct mapping *map, uint64_t offset) {
                          : "the disk reported an error, which has passed";
 }
 
+// Writes which page of which file is at the address, and why it cannot be used.
 static void explain(uint64_t address) {
   struct mapping map;
   say("SIGBUS: ");
@@ -139,6 +143,7 @@ static void explain(uint64_t address) {
   say("\n");
 }
 
+// The handler of SIGBUS.
 static void on_bus(int signal, siginfo_t *facts, void *context) {
   (void)context;
   int error = errno;

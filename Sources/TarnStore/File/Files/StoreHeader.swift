@@ -98,6 +98,11 @@ struct StoreHeader: Equatable {
     return found.sorted { $0.transactionID > $1.transactionID }
   }
 
+  static func missing(_ path: String) -> StorageError {
+    StorageError(
+      .notAStore, operation: "open", path: path, detail: "the file holds no store yet")
+  }
+
   static func corrupted(_ path: String, _ detail: String) -> StorageError {
     StorageError(
       .corrupted, operation: "open", path: path, detail: "the file is damaged: \(detail)")

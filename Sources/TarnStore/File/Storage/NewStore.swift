@@ -83,11 +83,6 @@ struct NewStore {
     try FilePaths.syncFolder(of: path, operation: "create")
   }
 
-  static func missing(_ path: String) -> StorageError {
-    StorageError(
-      .notAStore, operation: "open", path: path, detail: "the file holds no store yet")
-  }
-
   /// - Throws: `.corrupted` if a process has the now empty file open as a store.
   static func refuseEmptied(_ file: Int32, _ path: String) throws(StorageError) {
     // In this order: a store that was created in between is open and is a store.

@@ -174,7 +174,7 @@ struct FileToOpen: ~Copyable {
       if let new { try new.finish(file) } else { try NewStore.refuseEmptied(file, path) }
       header = try StoreHeader.read(descriptor: file, path: path)
     }
-    guard let header else { throw NewStore.missing(path) }
+    guard let header else { throw StoreHeader.missing(path) }
     try check(header, file, path)
     return header
   }

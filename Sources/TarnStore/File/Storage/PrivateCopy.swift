@@ -17,7 +17,7 @@ enum PrivateCopy {
     let start = now()
     while true {
       guard let header = try StoreHeader.read(descriptor: file, path: path) else {
-        throw NewStore.missing(path)
+        throw StoreHeader.missing(path)
       }
       let heads = heads(of: file, header)
       let copy = try copy(file, upTo: Int64(clamping: header.byteCount), path)

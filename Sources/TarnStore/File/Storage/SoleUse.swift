@@ -29,7 +29,7 @@ struct SoleUse: ~Copyable {
   ) throws(StorageError) {
     let file = try OwnedDescriptor(opening: path, flags: O_RDONLY, operation: operation)
     if !isDamaged, try StoreHeader.read(descriptor: file.raw, path: path) == nil {
-      throw NewStore.missing(path)
+      throw StoreHeader.missing(path)
     }
     try self.init(
       path, file.raw, readerCount: EnvironmentOptions().readerCount, deadline, operation)
