@@ -16,9 +16,10 @@ struct DamagedCacheTests {
     return try Realm(configuration: configuration, scheduler: ManualScheduler())
   }
 
+  private func makeCache() throws { _ = try shelter.get().open(cats: 3) }
+
   /// As if the machine had ended before pages were on the disk.
   private func endMachine(zeroing page: Int?) throws {
-    do { _ = try shelter.get().open(cats: 3) }
     let file = try OwnedDescriptor(opening: path(), flags: O_RDWR, operation: "test")
     var mark = UseMark(state: .inUse, place: .of(file.raw))
     mark.place.run.0 += 1
@@ -30,6 +31,7 @@ struct DamagedCacheTests {
   }
 
   @Test func `a sound cache is kept`() throws {
+    try makeCache()
     try endMachine(zeroing: nil)
     #expect(throws: Realm.Error.mayBeDamaged) { try open(false) }
     #expect(try open(true).objects(Cat.self).count == 3)
@@ -37,7 +39,7 @@ struct DamagedCacheTests {
   }
 
   @Test func `a damaged cache begins anew`() throws {
-    try endMachine(zeroing: nil)
+    try makeCache()
     let header = try Environment.verifyPages(path: path())
     #expect(header.problems == [])
     let root = try withExtendedLifetime(shelter.get()) {

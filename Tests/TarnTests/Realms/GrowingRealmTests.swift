@@ -41,7 +41,7 @@ import Testing
     for step in 0..<20 { try Self.fill(realm, 10 + 100 * step..<110 + 100 * step) }
     while instance.scheduler.pump() {}
     #expect(insertions == 2000)
-    #expect(store.environment.mapByteCount == 1 << 24)
+    #expect(store.environment.mapByteCount >= 1 << 24)
     #expect(frozenCats.map(\.name) == (0..<10).map { "cat \($0)" })
     #expect(cats.map(\.id) == Array(0..<2010))
     #expect(cats[2009].name.count == 2000)
