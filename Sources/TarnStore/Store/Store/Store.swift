@@ -339,8 +339,11 @@ package final class Store: Sendable {
       whenFilled()
     }
     FaultPoint.hit("commit.done")
-    if let note { state.withLock { $0.lastNote = (next.commitID, note) } }
-    signal.noteTime(ofCommit: next.commitID)
+    if let note {
+      state.withLock { $0.lastNote = (next.commitID, note) }
+      // Only the next note asks for it.
+      signal.noteTime(ofCommit: next.commitID)
+    }
     if let feedEdit { remember(feedEdit) }
     // The caller still has the write lock, so that the newest version is this one.
     let snapshot = snapshotAfterCommit()
