@@ -9,9 +9,10 @@ import Testing
 /// What a child finds if other threads of its parent were busy. In processes of their own, because
 /// a fork of the test process would take its threads' locks along.
 ///
-/// Not under the thread sanitizer: it makes the first use of a static property so slow that a fork
-/// meets it, and then Swift's runtime waits in the child for a thread that is not there.
-@Suite(.enabled(if: !isSlowedByThreadSanitizer)) struct ForkLockTests {
+/// Not under the thread sanitizer: there, `swift_once` takes its lock at each use of a static
+/// property, and not only at the first one, so that the sanitizer sees who initialized it. A child
+/// whose fork meets a thread of the parent in `swift_once` waits for that lock for ever.
+@Suite(.enabled(if: !locksEachUseOfStatics)) struct ForkLockTests {
   @Test func `a child opens stores, whatever threads open and close them beside the fork`() async {
     let kept = TemporaryFolder()
     let said = KeptErrors(in: kept.path)
@@ -215,7 +216,7 @@ private enum OfProcess {
 }
 
 #if THREAD_SANITIZER
-  private let isSlowedByThreadSanitizer = true
+  private let locksEachUseOfStatics = true
 #else
-  private let isSlowedByThreadSanitizer = false
+  private let locksEachUseOfStatics = false
 #endif
