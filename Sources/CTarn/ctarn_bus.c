@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Everything below runs in a signal handler: no memory is allocated and no lock is taken. What it
-// knows of the file is what the kernel lists in /proc/self/maps.
+// Everything below runs in a signal handler: it allocates no memory and takes no lock. It finds the
+// file of an address in /proc/self/maps.
 
 static struct sigaction before;
 static uint64_t page_bytes;

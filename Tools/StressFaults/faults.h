@@ -8,7 +8,7 @@
 
 enum fate { passes, fails, halves };
 
-// Counts a call. What is to become of it; `errno` is set if it fails.
+// Counts a call. Returns its fate; sets `errno` if it fails.
 enum fate fate_of(enum stress_calls kind, const void *caller);
 
 #define FATE(kind) fate_of(kind, __builtin_return_address(0))

@@ -46,8 +46,8 @@ package final class SignalTrap: Sendable {
     _exit(ExitCode.failure.rawValue)
   }
 
-  /// What each tool does first: a write to a closed pipe fails with EPIPE, and one beyond the limit
-  /// of a file's length with EFBIG, instead of raising a fatal signal, and SIGQUIT ends the process
+  /// Each tool calls this first: a write to a closed pipe fails with EPIPE, and one beyond the
+  /// limit of a file's length with EFBIG, instead of raising a fatal signal, and SIGQUIT ends the process
   /// at once. On a terminal the runtime would report a crash and wait for a key. A process that
   /// SIGBUS ends names the file.
   package static func setUp() {

@@ -1,6 +1,6 @@
 /// One figure over time, and whether it is flat.
 package struct SoakSeries {
-  /// What is compared with what: the growth in the last half of the run must be below the bound.
+  /// The growth in the last half of the run, and the bound that it must not reach.
   package struct Verdict {
     package let mean: Double
     /// The slope of the last half, by its length.

@@ -1,11 +1,11 @@
 import Foundation
 import StressFaults
 
-/// What a disk has at one moment of a trace, and what may have reached it since.
+/// The bytes that a disk has at one moment of a trace, and the changes that may have reached it.
 ///
-/// A sync makes everything durable that was written to the file before. Of the changes after it, a
-/// power failure leaves any of the sectors in any of the states that they had, the file's length at
-/// any of its values, and the first of the changes of names.
+/// A sync makes everything durable that was written to the file before. After a power failure, each
+/// sector has one of the states that it had since the last sync, the file has one of its lengths,
+/// and the first few changes of names are there.
 struct CrashDisk {
   static let sectorByteCount = 512
   static let blockByteCount = 4096
@@ -211,7 +211,7 @@ struct CrashDisk {
     return image
   }
 
-  /// The writes by what the medium writes as one, in the order of the file.
+  /// The writes by the units that the medium writes at once, in the order of the file.
   private func grouped(_ pieces: [Int: [Piece]], _ sectors: Int) -> [(Int, [Piece])] {
     if sectors < Self.sectorByteCount { return torn(pieces, sectors) }
     var groups: [Int: [Piece]] = [:]

@@ -125,7 +125,7 @@ final class FailingCalls {
   }
 }
 
-/// What is done to a file, for each kind.
+/// The step of each kind.
 final class FailingThing {
   enum Kind: String, CaseIterable {
     case create, open, commit, grow, prune, migrate, copy, replace, compact, close
@@ -192,7 +192,7 @@ final class FailingThing {
 
   // MARK: - Steps
 
-  /// Makes the file anew, and opens it if it is to be open.
+  /// Creates the file again, and opens it if the step needs it open.
   func prepare() throws {
     try close()
     try removeAll()

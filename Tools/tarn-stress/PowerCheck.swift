@@ -109,7 +109,7 @@ struct PowerTally {
   var missing = 0
 }
 
-/// What is done with an image.
+/// The work on an image.
 enum PowerStore {
   static func open(_ path: String) throws -> Store {
     var options = Store.Options()

@@ -30,7 +30,7 @@ struct PowerRun {
     let acknowledged: Int
   }
 
-  /// A part of the images of one recording.
+  /// Some images of a recording.
   private struct Part {
     let recording: Recording
     let count: Int

@@ -16,7 +16,7 @@ struct PowerTrace {
     let isOfFolder: Bool
   }
 
-  /// A state of a store that the program had been told is durable.
+  /// A state of a store that was acknowledged as durable.
   struct Acknowledgement {
     /// How many events had completed.
     let event: Int
@@ -34,7 +34,7 @@ struct PowerTrace {
   init(_ path: String) throws {
     bytes = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
     let all = readRecords()
-    // Companions are made anew after a power failure; other files are none of ours.
+    // Companions are created again after a power failure; other files do not matter.
     var paths: [UInt64: Set<String>] = [:]
     for event in all where Self.names(event) {
       for name in names(of: event) { paths[event.inode, default: []].insert(name) }

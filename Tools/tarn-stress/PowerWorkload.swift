@@ -7,7 +7,7 @@ import ToolSupport
 /// `tarn-stress worker power-record TRACE COUNT SEED KIND`: a run whose writes are kept in a trace,
 /// with notes of the states that were acknowledged. The store is in the trace's folder.
 final class PowerWorkload {
-  /// What a run does, with the number of its steps.
+  /// The work of a run, with the number of its steps.
   static let kinds: [(name: String, steps: Int)] = [
     ("commits", 60), ("growth", 24), ("beyond4GiB", 24), ("async", 12), ("feed", 60),
     ("things", 16), ("map", 12), ("migrations", 3), ("copies", 3), ("creation", 3),

@@ -73,7 +73,7 @@ import ToolSupport
     token.invalidate()
   }
 
-  /// What was scheduled on the main thread before comes before this returns.
+  /// Returns after everything that was scheduled on the main thread before it.
   private func turn() async {
     await withCheckedContinuation { continuation in
       DispatchQueue.main.async { continuation.resume() }

@@ -169,7 +169,7 @@ final class StressRun {
   /// A limit only for hangs: a busy machine may need a minute for work of milliseconds.
   private static let patience = Duration.seconds(120)
 
-  /// Those that had the classes of before a migration may end late.
+  /// Observers that had the classes from before a migration may end late.
   private func restartObservers() throws {
     for child in children
     where child.role == .observer && !child.isRunning && child.problems.isEmpty {

@@ -32,7 +32,7 @@ final class Worker {
   let number: Int
   let seed: UInt64
   let sabotage: String?
-  /// What kind of writer or observer of a stress run it is; nil for the tests' own.
+  /// The kind of writer or observer of a stress run; nil for the tests' own.
   let manner: String?
 
   init(_ arguments: [String]) {

@@ -19,7 +19,7 @@ struct SystemWalls {
     WorkerLine.bad("read \(sum)")
   }
 
-  /// Writes until the file may not get longer, by a limit with which SIGXFSZ ends a process; then
+  /// Writes until the limit of the file's length is reached, at which SIGXFSZ ends a process; then
   /// without the limit.
   ///
   /// - Parameter byteCount: how much longer the file may get.

@@ -204,7 +204,7 @@ public final class ChangeCursor: Sendable {
       request.classes?.contains(snapshot.schema[part.classID].name) ?? true
     }
     let batch = try make(request, known, core, snapshot, bound, parts)
-    // The consumer must not get ahead of what a power failure leaves.
+    // A power failure must not take away commits that the consumer has.
     if batch != nil {
       try publicly { () throws(StorageError) in try store.settle(snapshot, unlessRelaxed: true) }
     }

@@ -2,7 +2,7 @@ import Foundation
 import TarnStore
 import ToolSupport
 
-/// What a soak measures, over time.
+/// The figures of a soak over time.
 struct SoakFigures {
   private var file = SoakSeries("on the disk")
   private var used = SoakSeries("used pages")

@@ -7,8 +7,8 @@ final class StressMigrations {
   private let path: String
   private var process: ChildProcess?
   private(set) var count = 0
-  /// How many of them have ended: processes that were started before the last one did may be told
-  /// that their classes do not fit.
+  /// How many of them have ended. Processes that were started before the last one ended may get the
+  /// error that their classes do not fit.
   private(set) var done: UInt64 = 0
 
   init(_ path: String) { self.path = path }

@@ -80,7 +80,8 @@ struct BackupFolder {
     let rest = all.drop { $0 != backup }
     guard let whole = rest.first(where: { !$0.isDelta }) else {
       throw ToolError(
-        "\(path(of: backup)) is the difference from a later backup, and there is no whole one")
+        "\(path(of: backup)) is the difference from a later backup, but the folder has no whole "
+          + "backup after it")
     }
     return (whole, rest.prefix { $0 != whole }.map(path(of:)))
   }

@@ -1,8 +1,8 @@
 import TarnStore
 
 extension Realm {
-  /// What commits of this process wait for: the most that any opener in the process has asked for,
-  /// except that a file that was created with `relaxed` stays as it is.
+  /// The durability of this process's commits: the strongest that an opener in the process has
+  /// asked for. A file that was created with `relaxed` stays `relaxed`.
   public var durability: Configuration.Durability {
     Configuration.Durability(core.store.durability)
   }
@@ -26,12 +26,12 @@ extension Realm {
   ///
   /// A write that failed with `fileOperationFailed` or `outcomeUnknown`, or a ``flush()`` that
   /// failed, closes the file for writing in this process: further writes throw
-  /// `Realm.Error.fail`. This call checks that the disk works, and writes again what may not have
-  /// arrived there. Nothing need be released before: objects, frozen ones, observers and cursors go
-  /// on, and if the write that failed with `outcomeUnknown` turns out to be in the file, the
+  /// `Realm.Error.fail`. This call checks that the disk works, and writes the pages again that may
+  /// be missing there. Nothing need be released before: objects, frozen ones, observers and cursors
+  /// go on, and if the write that failed with `outcomeUnknown` turns out to be in the file, the
   /// observers are called for it. Does nothing if the file can be written.
   ///
-  /// Two cases remain, in which the message says what to let go of. With `relaxed`, any page may be
+  /// In two cases it throws, and the message says what to release. With `relaxed`, any page may be
   /// missing on the disk, so all programs that have the file open must end, and `tarn repair` makes
   /// a new one. After many failures, all Realms, frozen objects and cursors of the file must be
   /// released in this process.

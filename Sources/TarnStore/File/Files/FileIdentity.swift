@@ -51,8 +51,8 @@ package struct FileFacts: Sendable {
     return unsafe fstat(descriptor, &facts) == 0 ? FileFacts(facts) : nil
   }
 
-  /// Whether the program closed a descriptor of the file. A disk that cannot be asked is no sign of
-  /// that.
+  /// Whether the program closed a descriptor of the file. A disk that does not answer does not mean
+  /// that it did.
   static func isLost(_ descriptor: Int32, of file: FileIdentity) -> Bool {
     guard let facts = of(descriptor: descriptor) else { return errno == EBADF }
     return facts.identity != file

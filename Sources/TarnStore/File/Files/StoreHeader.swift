@@ -22,7 +22,7 @@ struct StoreHeader: Equatable {
   static let noPage = UInt64.max
   static let magic: UInt32 = 0xBEEF_C0DE
   static let metaByteCount = 16 + 136
-  /// What a commit writes: the meta from its map size on.
+  /// The bytes that a commit writes: the meta from its map size on.
   static let changingBytes = 32..<metaByteCount
   static let pageSizes = [512, 1024, 2048, 4096, 8192, 16384, 32768]
 

@@ -2,13 +2,14 @@ internal import CTarn
 
 /// Whether this process looks after a signal file, for all processes that follow the file: it reads
 /// the data's head record several times a second, because a writer may be stopped between its
-/// commit and the announcement, and whether the files are still there. What it finds, it announces.
+/// commit and the announcement, and checks that the files are still there. It announces what it
+/// finds.
 ///
-/// So any number of idle processes cost what one does. The process with the lock on a byte of the
+/// So any number of idle processes cost as much as one. The process with the lock on a byte of the
 /// file has the duty; the lock ends with the process. The others try to take the lock when a
 /// process has closed the file, and every few seconds. Then they also see when the last look was:
 /// a process that is stopped keeps the lock and does not look. The first to find that looks in its
-/// place, as long as nobody else does.
+/// place, until another process does.
 ///
 /// Threading: any thread.
 package final class Lookout: Sendable {

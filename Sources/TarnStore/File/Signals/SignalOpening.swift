@@ -98,7 +98,7 @@ internal import Glibc
       descriptor: descriptor, base: base, identity: facts.identity, slot: slot)
   }
 
-  /// A folder that cannot be read cannot be synced either, and is no reason to refuse the store.
+  /// A folder that cannot be read cannot be synced either. The store opens nevertheless.
   private static func syncName(_ path: String) throws(StorageError) {
     do throws(StorageError) {
       try FilePaths.syncFolder(of: path, operation: "open")

@@ -85,8 +85,8 @@ package final class WatchedFile: Sendable {
     return state.withLock { $0.counter != counter || $0.alarms != alarms }
   }
 
-  /// After how long to look again if nothing else tells of changes: soon while there are some,
-  /// later the longer there has been none.
+  /// The time until the next look if nothing else reports changes: short while there are some, and
+  /// longer the longer there have been none.
   package var pollAfterNanoseconds: UInt64 {
     let idle = GateWord.now() &- state.withLock { $0.lastNews }
     return max(

@@ -94,7 +94,7 @@ extension Environment {
     return report
   }
 
-  /// Walks all pages as they are on the disk, as far as the system lets go of those in memory.
+  /// Walks all pages as they are on the disk, as far as the system drops those in memory.
   static func verifyPages(
     fromDiskBehind descriptor: Int32, path: String
   ) throws(StorageError) -> PageReport? {

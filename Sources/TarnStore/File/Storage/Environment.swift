@@ -73,7 +73,7 @@ package final class Environment: Sendable {
   /// The files that `open` has created, for an opener that fails later.
   let created: CreatedFiles
   let copyFinding: FileStamp.Finding
-  /// Whether pages may be missing, and nobody else opens the file until `accept` is called.
+  /// Whether pages may be missing. Then no other process opens the file until `accept` is called.
   package let isUncertain: Bool
   /// Whether the length of files was limited when the store was opened.
   let isLimited = SizeLimit.byteCount != nil
@@ -204,8 +204,8 @@ package final class Environment: Sendable {
 
   var isForked: Bool { tarn_fork_count() != forkCount }
 
-  /// What this process's commits wait for: the most that an opener has asked for, unless the file
-  /// is relaxed.
+  /// The durability of this process's commits: the strongest that an opener has asked for, unless
+  /// the file is relaxed.
   package var durability: EnvironmentOptions.Durability {
     EnvironmentOptions.Durability(rawValue: level.load(ordering: .relaxed)) ?? .full
   }
@@ -322,8 +322,8 @@ extension Environment {
 
   /// Called when this process closes the file.
   ///
-  /// - Returns: whether nobody opens it until this process has closed its descriptor of the lock
-  ///   file.
+  /// - Returns: whether other processes wait with opening it until this one has closed its
+  ///   descriptor of the lock file.
   func endUse() -> Bool {
     guard hasMark.load(ordering: .acquiring), (try? checkOwnDescriptor("close")) != nil,
       FileFacts.of(descriptor: lockDescriptor)?.identity == lockIdentity,

@@ -1,6 +1,6 @@
 /// How a store's file is opened.
 package struct EnvironmentOptions: Hashable, Sendable {
-  /// What a commit waits for, the least first. The death of a process does no harm in any case.
+  /// The durability of a commit, the weakest first. The death of a process never does harm.
   package enum Durability: Int, Comparable, Sendable {
     /// Nothing. A power failure may leave an unreadable file. All openers of a file have this, or
     /// none.

@@ -25,10 +25,10 @@ struct OpenedFile {
   let use: UseFinding
 }
 
-/// What the mark of a file whose commits are not synced says; see `UseMark`.
+/// The meaning of the mark of a file whose commits are not synced; see `UseMark`.
 struct UseFinding {
   var hasMark = false
-  /// Whether pages may be missing, and nobody else opens the file until that is decided.
+  /// Whether pages may be missing. Then no other process opens the file until that is decided.
   var isUncertain = false
 }
 

@@ -329,7 +329,7 @@ extension Environment {
   /// on the disk before another process uses the pages of the failed commit, because its header
   /// page may be there. This process still has the write lock.
   func settleHeaders() {
-    // Nothing can be done about an error, which the next sync reports to everybody.
+    // An error cannot be mended here, and the next sync reports it again.
     _ = syncData()
   }
 }

@@ -1,8 +1,8 @@
 internal import CTarn
 internal import Glibc
 
-/// The difference of two copies of a store, as a file: what the older one has otherwise than the
-/// newer one. The older one can be made again of the newer one and this file.
+/// The difference of two copies of a store, as a file: the entries of the older one that the newer
+/// one lacks or has with other values. The newer one and this file rebuild the older one.
 ///
 ///     magic u64, format u32, length of the newer copy's head record u32, that record
 ///     for each entry of the tree that differs, in the order of the keys:
@@ -10,7 +10,8 @@ internal import Glibc
 ///       the length 0xffff says that the older copy does not have the key
 ///     length 0 u16, checksum of all bytes before u32
 ///
-/// The head record of a copy has a random history id, so it tells which copy a difference is from.
+/// The head record of a copy has a random history id, so it identifies the copy that a difference
+/// is from.
 /// The head record of the older copy is the last entry.
 package enum StoreDelta {
   static let magic: UInt64 = 0x3144_4e52_4154_0a0d

@@ -1,6 +1,6 @@
-/// What commits wait for, syncs, and going on after a failure of the disk.
+/// The durability of commits, syncs, and writing again after a failure of the disk.
 extension Store {
-  /// What this process's commits wait for. A file is made for `relaxed`, or for the other two.
+  /// The durability of this process's commits. A file is created for `relaxed`, or for the others.
   package var durability: EnvironmentOptions.Durability { environment.durability }
 
   /// Whether a commit waits for the disk.
@@ -31,7 +31,7 @@ extension Store {
     try outcome.get()
   }
 
-  /// Makes a version survive a power failure before somebody outside of the file gets to know it:
+  /// Makes a version survive a power failure before a server or a consumer gets it:
   /// otherwise it would seem to have been restored from a backup afterwards. Cheap if the version
   /// survives anyway.
   ///
