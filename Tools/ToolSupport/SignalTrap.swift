@@ -47,9 +47,9 @@ package final class SignalTrap: Sendable {
   }
 
   /// Each tool calls this first: a write to a closed pipe fails with EPIPE, and one beyond the
-  /// limit of a file's length with EFBIG, instead of raising a fatal signal, and SIGQUIT ends the process
-  /// at once. On a terminal the runtime would report a crash and wait for a key. A process that
-  /// SIGBUS ends names the file.
+  /// limit of a file's length with EFBIG, instead of raising a fatal signal, and SIGQUIT ends the
+  /// process at once. On a terminal the runtime would report a crash and wait for a key. A process
+  /// that SIGBUS ends names the file.
   package static func setUp() {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)

@@ -84,9 +84,9 @@ internal import Glibc
   static func walk(
     _ descriptor: Int32, byteCount: Int64, header: StoreHeader
   ) -> PageReport {
-    unsafe walk(
-      pagesThere: UInt64(byteCount) / UInt64(header.pageSize), header: header,
-      read: reader(of: descriptor))
+    var walker = PageWalker(descriptor, byteCount, header, isWhole: true)
+    walker.walkAll()
+    return walker.report
   }
 
   /// Checks the pages from each root to the last entry of its tree: some ten, however large the
@@ -94,9 +94,7 @@ internal import Glibc
   static func walkPaths(
     _ descriptor: Int32, byteCount: Int64, header: StoreHeader
   ) -> [String] {
-    var walker = unsafe PageWalker(
-      UInt64(byteCount) / UInt64(header.pageSize), header, isWhole: false,
-      reader(of: descriptor))
+    var walker = PageWalker(descriptor, byteCount, header, isWhole: false)
     walker.walk(header.free, name: "free list", keysAreNumbers: true)
     walker.walk(header.main, name: "tree", keysAreNumbers: false)
     return walker.report.problems
@@ -108,15 +106,21 @@ internal import Glibc
   static func walkFreeList(
     _ descriptor: Int32, byteCount: Int64, header: StoreHeader
   ) -> [String] {
-    var walker = unsafe PageWalker(
-      UInt64(byteCount) / UInt64(header.pageSize), header, isWhole: true,
-      reader(of: descriptor))
+    var walker = PageWalker(descriptor, byteCount, header, isWhole: true)
     _ = walker.take(0)
     _ = walker.take(1)
     walker.walk(header.free, name: "free list", keysAreNumbers: true)
     walker.isWhole = false
     walker.walk(header.main, name: "tree", keysAreNumbers: false)
     return walker.report.problems
+  }
+
+  private init(
+    _ descriptor: Int32, _ byteCount: Int64, _ header: StoreHeader, isWhole: Bool
+  ) {
+    unsafe self.init(
+      UInt64(byteCount) / UInt64(header.pageSize), header, isWhole: isWhole,
+      Self.reader(of: descriptor))
   }
 
   private init(
