@@ -109,7 +109,7 @@ import Testing
     unlink(folder.file("d/" + backups[1]))
     let lost = try tarn("restore", "d", "g.tarn")
     #expect(lost.status == 1)
-    #expect(lost.errors.contains("there is no whole one"))
+    #expect(lost.errors.contains("the folder has no whole backup after it"))
   }
 
   @Test func `a backup that was killed before it deleted the whole one goes on`() throws {
