@@ -28,6 +28,9 @@ struct CrashDisk {
     /// The writes since the last sync, by sector.
     var pieces: [Int: [Piece]] = [:]
 
+    /// The order of the first write since the last sync.
+    var firstOrder = 0
+
     var lastLength: Int { lengths.last ?? byteCount }
   }
 
@@ -76,6 +79,11 @@ struct CrashDisk {
     }
   }
 
+  /// How much is undecided: sectors, lengths and names since their last sync.
+  var undecided: Int {
+    files.values.reduce(nameChanges.count) { $0 + $1.pieces.count + $1.lengths.count }
+  }
+
   // MARK: - Contents
 
   private mutating func size(_ inode: UInt64, _ byteCount: Int) {
@@ -83,6 +91,9 @@ struct CrashDisk {
   }
 
   private mutating func write(_ event: PowerTrace.Event) {
+    if files[event.inode, default: File()].pieces.isEmpty {
+      files[event.inode, default: File()].firstOrder = order
+    }
     var offset = event.offset
     var at = event.range.lowerBound
     while at < event.range.upperBound {
@@ -120,8 +131,10 @@ struct CrashDisk {
     let number = piece.offset / Self.blockByteCount
     let start = piece.offset % Self.blockByteCount
     trace.bytes.withUnsafeBytes { bytes in
-      blocks[number, default: Self.zeros].replaceSubrange(
-        start..<start + piece.range.count, with: bytes[piece.range])
+      blocks[number, default: Self.zeros].withUnsafeMutableBytes { block in
+        UnsafeMutableRawBufferPointer(rebasing: block[start...])
+          .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[piece.range]))
+      }
     }
   }
 
@@ -180,13 +193,14 @@ struct CrashDisk {
       image.byteCount =
         random.chance(60) ? file.lastLength : file.lengths[random.below(file.lengths.count)]
     }
-    let orders = Set(file.pieces.values.joined().map(\.order)).sorted()
-    guard !orders.isEmpty else { return image }
+    guard !file.pieces.isEmpty else { return image }
+    // Some of these orders are of other files: then all or none of the writes have arrived.
+    let one = file.firstOrder + random.below(order - file.firstOrder + 1)
     let reached: Reached =
       switch random.below(10) {
       case 0...5: .some(percent: [0, 5, 30, 50, 80, 95, 100][random.below(7)])
-      case 6...7: .inOrder(last: orders[random.below(orders.count)])
-      default: .allWithout(orders[random.below(orders.count)])
+      case 6...7: .inOrder(last: one)
+      default: .allWithout(one)
       }
     for (group, pieces) in grouped(file.pieces, sectors) {
       var last = pieces[pieces.count - 1].order

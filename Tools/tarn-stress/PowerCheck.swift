@@ -40,9 +40,9 @@ struct PowerCheck {
     disk.isLying = lies
     var next = 0
     var tally = PowerTally()
+    let crashes = crashes()
     for number in range {
-      let crash =
-        trace.beginning + number * (trace.events.count - trace.beginning) / max(1, count)
+      let crash = crashes[number]
       while next <= crash {
         if next > 0 { disk.finish(trace.events[next - 1]) }
         disk.begin(trace.events[next])
@@ -58,6 +58,24 @@ struct PowerCheck {
       }
     }
     WorkerLine.say("sum \(tally.older) \(tally.newer) \(tally.between) \(tally.missing)")
+  }
+
+  /// The event during which each image's failure comes: more of them where more is undecided.
+  private func crashes() -> [Int] {
+    var disk = CrashDisk(trace)
+    disk.isLying = lies
+    var sums: [Int] = []
+    for (index, event) in trace.events.enumerated() {
+      disk.begin(event)
+      let isBefore = index < trace.beginning
+      sums.append((sums.last ?? 0) + (isBefore ? 0 : 1 + min(30, disk.undecided)))
+      disk.finish(event)
+    }
+    var event = 0
+    return (0..<count).map { number in
+      while sums[event] <= number * (sums.last ?? 0) / count { event += 1 }
+      return event
+    }
   }
 
   private func check(

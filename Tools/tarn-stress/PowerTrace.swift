@@ -24,7 +24,7 @@ struct PowerTrace {
     let digest: UInt64
   }
 
-  let bytes: Data
+  let bytes: [UInt8]
   private(set) var events: [Event] = []
   /// By path, in their order.
   private(set) var acknowledged: [String: [Acknowledgement]] = [:]
@@ -32,7 +32,7 @@ struct PowerTrace {
   private(set) var beginning = 0
 
   init(_ path: String) throws {
-    bytes = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
+    bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let all = readRecords()
     // Companions are created again after a power failure; other files do not matter.
     var paths: [UInt64: Set<String>] = [:]
