@@ -9,12 +9,15 @@ import Testing
       7f0000000000-7f0000002000 r--s 00000000 fe:01 4711 /tmp/x.realm
       7f0000004000-7f0000005000 r--p 00000000 fe:01 4711 /tmp/x.realm
       7f0000006000-7f0000007000 r--s 00001000 fe:02 4711 /tmp/y.realm
+      7f0000008000-7f0000009000 r--s 00001000 fe:01 4712 /tmp/z.realm
       7ffd1000-7ffd2000 rw-p 00000000 00:00 0 [stack]
       """
-    let found = ProcessMaps.parse(
-      Array(text.utf8), file: FileIdentity(device: 0xfe01, inode: 4711))
-    #expect(
-      found == [ProcessMaps.Mapping(start: 0x7f00_0000_0000, end: 0x7f00_0000_2000, fileOffset: 0)])
+    let whole = ProcessMaps.Mapping(
+      start: 0x7f00_0000_0000, end: 0x7f00_0000_2000, fileOffset: 0)
+    #expect(ProcessMaps.parse(Array(text.utf8), fileAt: 0x7f00_0000_4000) == [whole])
+    #expect(ProcessMaps.parse(Array(text.utf8), fileAt: 0x7f00_0000_1fff) == [whole])
+    #expect(ProcessMaps.parse(Array(text.utf8), fileAt: 0x55d0_c000_0000) == [])
+    #expect(ProcessMaps.parse(Array(text.utf8), fileAt: 0x7f00_0000_5000) == [])
   }
 
   @Test func `slots of the table of readers are parsed`() {

@@ -6,39 +6,57 @@ enum ProcessMaps {
     let start: UInt
     let end: UInt
     let fileOffset: UInt64
+
+    func contains(_ address: UInt) -> Bool { start <= address && address < end }
   }
 
   /// Shared mappings of the file in this process. Private ones do not count, because nothing can be
   /// committed through them.
   ///
+  /// The kernel's list has the device of the file system, and `fstat` on Btrfs that of a subvolume.
+  /// So the file is found by a page of it that is mapped meanwhile.
+  ///
   /// Errors: `.limitExceeded` if the process has no descriptor left.
-  static func shared(of file: FileIdentity) throws(StorageError) -> [Mapping] {
-    parse(try readAll(), file: file)
+  static func shared(of descriptor: Int32) throws(StorageError) -> [Mapping] {
+    let page = unsafe mmap(nil, 1, PROT_READ, MAP_PRIVATE, descriptor, 0)
+    guard let page = unsafe page, unsafe page != MAP_FAILED else {
+      throw StorageError(errno: errno, operation: "map", path: "")
+    }
+    defer { unsafe munmap(page, 1) }
+    return parse(try readAll(), fileAt: UInt(bitPattern: page))
   }
 
-  static func parse(_ text: [UInt8], file: FileIdentity) -> [Mapping] {
-    let wantedMajor = ((file.device >> 8) & 0xfff) | ((file.device >> 32) & 0xffff_f000)
-    let wantedMinor = (file.device & 0xff) | ((file.device >> 12) & 0xffff_ff00)
-    var result: [Mapping] = []
+  /// The shared mappings of the file that is mapped at an address.
+  static func parse(_ text: [UInt8], fileAt address: UInt) -> [Mapping] {
+    var lines: [Line] = []
     var rest = text[...]
-    // start-end rwxs offset major:minor inode path
-    while !rest.isEmpty {
-      let start = number(&rest, radix: 16)
-      let end = number(&rest, radix: 16)
-      if rest.count > 5, rest[rest.startIndex + 3] == UInt8(ascii: "s") {
-        rest = rest.dropFirst(5)
-        let offset = number(&rest, radix: 16)
-        let major = number(&rest, radix: 16)
-        let minor = number(&rest, radix: 16)
-        let inode = number(&rest, radix: 10)
-        if inode == file.inode, major == wantedMajor, minor == wantedMinor {
-          result.append(Mapping(start: UInt(start), end: UInt(end), fileOffset: offset))
-        }
-      }
-      let newline = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
-      rest = rest[newline...].dropFirst()
-    }
-    return result
+    while !rest.isEmpty { lines.append(line(&rest)) }
+    guard let found = lines.first(where: { $0.mapping.contains(address) }) else { return [] }
+    return lines.filter { $0.isShared && $0.file == found.file }.map(\.mapping)
+  }
+
+  private struct Line {
+    var mapping: Mapping
+    var isShared: Bool
+    /// Major and minor number of the device, inode.
+    var file: [UInt64]
+  }
+
+  /// Consumes a line: start-end rwxs offset major:minor inode path
+  private static func line(_ text: inout ArraySlice<UInt8>) -> Line {
+    let start = number(&text, radix: 16)
+    let end = number(&text, radix: 16)
+    let isShared = text.dropFirst(3).first == UInt8(ascii: "s")
+    text = text.dropFirst(5)
+    let offset = number(&text, radix: 16)
+    let major = number(&text, radix: 16)
+    let minor = number(&text, radix: 16)
+    let inode = number(&text, radix: 10)
+    let newline = text.firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
+    text = text[newline...].dropFirst()
+    return Line(
+      mapping: Mapping(start: UInt(start), end: UInt(end), fileOffset: offset),
+      isShared: isShared, file: [major, minor, inode])
   }
 
   /// Consumes digits and the byte after them.

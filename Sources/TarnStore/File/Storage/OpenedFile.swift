@@ -282,7 +282,7 @@ struct FileToOpen: ~Copyable {
     guard lock.isHeldUnderOwnID, tarn_fork_count() == 0 else { return }
     let isMapped: Bool
     do throws(StorageError) {
-      isMapped = try !ProcessMaps.shared(of: facts.identity).isEmpty
+      isMapped = try !ProcessMaps.shared(of: file.raw).isEmpty
     } catch {
       var error = error
       error.path = path

@@ -133,7 +133,7 @@ extension Environment {
     let known = engine.mapStart.load(ordering: .relaxed)
     if known != 0 { return known }
     let others = state.withLock { $0.engines.map { $0.mapStart.load(ordering: .relaxed) } }
-    let map = try ProcessMaps.shared(of: dataIdentity).first { mapping in
+    let map = try ProcessMaps.shared(of: descriptor).first { mapping in
       mapping.fileOffset == 0 && !others.contains(mapping.start)
         && Int(mapping.end - mapping.start) >= engine.mapByteCount
     }
