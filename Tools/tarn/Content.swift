@@ -62,6 +62,16 @@ private struct MetContents {
 
   private var collections: Set<CollectionID> = []
   private var objects: Set<ObjectRef> = []
+  /// What stands for an embedded object that is lost.
+  let substitute: (ObjectRef) throws -> Content
+
+  init(_ substitute: @escaping (ObjectRef) throws -> Content = Self.refuse) {
+    self.substitute = substitute
+  }
+
+  private static func refuse(_ object: ObjectRef) throws -> Content {
+    throw ToolError("the file is damaged: an embedded object is missing")
+  }
 
   mutating func take(_ place: SequencePlace, _ column: ColumnSchema, _ depth: Int) throws {
     if let id = place.nested, !collections.insert(id).inserted { throw twice(column) }
@@ -89,6 +99,17 @@ extension Rows {
     of column: ColumnSchema, at key: ObjectKey, in id: ClassID
   ) throws -> Content {
     var met = MetContents()
+    return try content(of: column, at: key, in: id, 0, &met)
+  }
+
+  /// The same of a damaged file.
+  ///
+  /// - Parameter substitute: what stands for an embedded object that is lost.
+  func content(
+    of column: ColumnSchema, at key: ObjectKey, in id: ClassID,
+    substituting substitute: @escaping (ObjectRef) throws -> Content
+  ) throws -> Content {
+    var met = MetContents(substitute)
     return try content(of: column, at: key, in: id, 0, &met)
   }
 
@@ -123,7 +144,9 @@ extension Rows {
       return try content(at: place.nested(nested), column, isMap: true, depth + 1, &met)
     case .link(let key):
       guard let target = column.target, schema.isEmbedded(target) else { return .value(value) }
-      try met.take(ObjectRef(classID: target, key: key), column, depth)
+      let object = ObjectRef(classID: target, key: key)
+      try met.take(object, column, depth)
+      guard try contains(object) else { return try met.substitute(object) }
       return .object(
         try schema[target].shownColumns.map { field in
           Content.Part(

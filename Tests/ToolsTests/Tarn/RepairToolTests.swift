@@ -106,6 +106,52 @@ import Testing
     #expect(try isSound("b.tarn"))
   }
 
+  /// Imports lines as a class `A` with the key `id`.
+  private func makeStore(_ lines: [String], _ arguments: String...) throws {
+    let made = try ToolProcess(
+      folder, ["import", "a.tarn", "-", "-f", "jsonl", "-c", "A", "-k", "id"] + arguments,
+      input: lines.joined(separator: "\n")
+    ).finish()
+    try #require(made.status == 0, "\(made.errors)")
+  }
+
+  @Test(arguments: [("list<int>", "[%]"), ("set<int>", "[%]"), ("any", "[%]")])
+  func `a list with a wrong page is lost, and listed`(_ type: String, _ form: String) throws {
+    let numbers = (0..<2_000).map { "\($0 * 7)" }.joined(separator: ",")
+    let value = form.replacing("%", with: numbers)
+    try makeStore([#"{"id":1,"tags":\#(value)}"#, #"{"id":2,"tags":[5]}"#], "-t", "tags:\(type)")
+    // A page of its own: the first ones are among other entries.
+    let page = try #require(try pages(.sequencePage, from: 500).last)
+    try change { bytes in bytes[page * 4096 + 3_000] ^= 8 }
+    #expect(try tarn("inspect", "--check", "a.tarn").status == 1)
+    let repaired = try tarn("repair", "a.tarn", "b.tarn")
+    #expect(repaired.status == 1, "\(repaired)")
+    #expect(repaired.output.contains("class A, object 1, tags: lost"), "\(repaired.output)")
+    #expect(try isSound("b.tarn"))
+    #expect(try tarn("query", "b.tarn", "A", "id == 2", "--json").output.contains("5"))
+  }
+
+  @Test func `a lost embedded object is no empty one`() throws {
+    try makeStore(
+      (1...300).map { #"{"id":\#($0),"home":{"city":"City\#($0)"},"past":[{"town":"x\#($0)"}]}"# })
+    for text in ["City150", "x150"] {
+      try change { bytes in
+        let place = try #require(bytes.firstRange(of: Array(text.utf8)))
+        bytes[place.lowerBound] ^= 1
+      }
+    }
+    let repaired = try tarn("repair", "a.tarn", "b.tarn")
+    #expect(repaired.status == 1)
+    #expect(
+      repaired.output.contains("class A, object 150, home: an embedded object is lost"),
+      "\(repaired.output)")
+    #expect(repaired.output.contains("past: an embedded object is lost"))
+    #expect(repaired.output.contains("b.tarn: 300 objects"))
+    #expect(try isSound("b.tarn"))
+    #expect(try tarn("count", "b.tarn", "A", "id == 150 AND home == nil").output == "1\n")
+    #expect(try tarn("count", "b.tarn", "A", "id == 150 AND past.@count == 0").output == "1\n")
+  }
+
   @Test func `links to lost objects are removed, and outdated objects need --stale`() throws {
     try makeStore()
     // So that no header has the former clusters.

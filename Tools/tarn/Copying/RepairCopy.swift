@@ -54,6 +54,12 @@ final class RepairCopy {
         }
       }
     }
+    for rows in lost {
+      report.note(
+        "class \(described.name): objects with keys from \(rows.keys.lowerBound.rawValue) to "
+          + "\(rows.keys.upperBound.rawValue) are lost"
+          + (before == nil ? "" : ", if the version before has none"))
+    }
     try commit(described)
     try copyStale(described, lost, takesStale)
     try keepCounter(described)
@@ -92,10 +98,14 @@ final class RepairCopy {
   ) -> [ColumnID: Content] {
     var contents: [ColumnID: Content] = [:]
     for column in described.shownColumns {
+      let place = "class \(described.name), object \(key.rawValue), \(column.name): "
       do {
-        contents[column.id] = try Rows(state.reader).content(of: column, at: key, in: described.id)
+        contents[column.id] = try Rows(state.reader).content(
+          of: column, at: key, in: described.id
+        ) { lost in
+          self.embedded(lost, place)
+        }.withoutLost(column, in: newest.reader.schema)
       } catch {
-        let place = "class \(described.name), object \(key.rawValue), \(column.name): "
         if state === newest, let before,
           let older = try? Rows(before.reader).content(of: column, at: key, in: described.id),
           (try? before.reader.row(key, in: described.id)) != nil
@@ -108,6 +118,22 @@ final class RepairCopy {
       }
     }
     return contents
+  }
+
+  /// What stands for a lost embedded object: itself in the version before, or null.
+  private func embedded(_ object: ObjectRef, _ place: String) -> Content {
+    guard let before, (try? before.reader.row(object.key, in: object.classID)) != nil else {
+      report.note(place + "an embedded object is lost")
+      return .value(.null)
+    }
+    report.note(place + "an embedded object is as in the version before")
+    return .object(
+      before.reader.schema[object.classID].shownColumns.map { column in
+        let content = try? Rows(before.reader).content(
+          of: column, at: object.key, in: object.classID)
+        if content == nil { report.note(place + "\(column.name) of an embedded object is lost") }
+        return Content.Part(column: column.id, content: content ?? .value(.null))
+      })
   }
 
   // MARK: - Unused pages
@@ -244,6 +270,18 @@ final class RepairCopy {
 }
 
 extension Content {
+  /// The content without the elements that stand for lost embedded objects.
+  fileprivate func withoutLost(_ column: ColumnSchema, in schema: SchemaView) -> Content {
+    guard case .list(let items) = self, column.target.map(schema.isEmbedded) == true else {
+      return self
+    }
+    return .list(
+      items.filter { item in
+        if case .value(.null) = item { return false }
+        return true
+      })
+  }
+
   /// The content without links to objects that are missing; nil if there are none.
   fileprivate func withoutMissing(
     _ column: ColumnSchema, _ reader: SnapshotReader

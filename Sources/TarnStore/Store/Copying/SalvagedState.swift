@@ -106,9 +106,12 @@ package final class SalvagedState {
     do throws(StorageError) {
       try unsafe withBytes(of: bytes) { value throws(StorageError) in
         switch TreeKey.Tag(rawValue: key[0]) {
-        case .cluster:
+        case .cluster, .sequencePage:
           let image = unsafe try ClusterImage(validating: value)
           try image.verifyChecksum()
+        case .sequenceRowCounts:
+          let page = unsafe try RowCountPage(validating: value)
+          try page.verify()
         case .head: _ = unsafe try HeadRecord(decoding: value)
         case .classRecord: _ = unsafe try ClassRecord(decoding: value)
         default: break
