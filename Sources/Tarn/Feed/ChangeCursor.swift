@@ -253,7 +253,7 @@ public final class ChangeCursor: Sendable {
         let end = FeedPlace(
           historyID: head.historyID, version: range.to, commitID: range.commitID)
         if !difference.isEmpty || request.through != nil { return batch(end, difference) }
-        if range.endsBeforeMigration { return batch(head, difference, .schema) }
+        if range.endsBeforeMigration { return batch(head, FeedDifference(), .schema) }
         let isLong = range.commits >= Self.emptyCommits || range.bytes >= Self.emptyBytes
         return isLong ? batch(end, difference) : nil
       }

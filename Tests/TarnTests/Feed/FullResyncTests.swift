@@ -26,7 +26,10 @@ import Testing
     let batch = try #require(try memory.cursor.next())
     #expect(batch.fullResync == reason)
     #expect(batch.snapshot != nil)
-    #expect(batch.objects(FedDog.self).count == realm.objects(FedDog.self).count)
+    let count = realm.objects(FedDog.self).count
+    #expect(batch.objects(FedDog.self).count == count)
+    let selected = try batch.selectedObjects(ofClass: "FedDog")
+    #expect(try (0..<selected.count).map { try selected.object(at: $0).values }.count == count)
     #expect(try memory.cursor.next()?.fullResync == reason, "until it is acknowledged")
     try batch.acknowledge()
     #expect(try memory.cursor.next() == nil)
@@ -73,8 +76,9 @@ import Testing
     try check(memory, .schema)
   }
 
-  @Test func aMigrationAfterCommitsThatAreNotSelected() throws {
-    let memory = try MemoryCursor(realm, of: .objects(of: FedDog.self))
+  @Test(arguments: [OldValueLevel.keys, .oldValues])
+  func aMigrationAfterCommitsThatAreNotSelected(_ level: OldValueLevel) throws {
+    let memory = try MemoryCursor(realm, of: .objects(of: FedDog.self), keeping: level)
     try realm.write { realm.create(FedNote.self) }
     try migrate()
     try check(memory, .schema)
