@@ -29,9 +29,12 @@ extension ProcessTests {
 
     /// In name spaces of its own, in which a folder is empty and cannot be written. Nil where the
     /// system allows none.
-    private func open(_ file: StressFile, without hidden: [String]) throws -> [String]? {
+    private func open(
+      _ file: StressFile, as worker: String? = nil, without hidden: [String]
+    ) throws -> [String]? {
+      let worker = worker ?? "worker commit-once \(file.path)"
       let mounts = hidden.map { "mount -t tmpfs -o ro none \($0) || { echo none; exit; }" }
-      let command = (mounts + ["exec \(StressTool.path) worker commit-once \(file.path)"])
+      let command = (["cd \(file.folder)"] + mounts + ["exec \(StressTool.path) \(worker) 2>&1"])
         .joined(separator: "; ")
       let process = try ChildProcess(
         "unshare", ["-Urm", "sh", "-c", command],
@@ -44,14 +47,20 @@ extension ProcessTests {
       let file = try StressFile()
       guard let lines = try open(file, without: ["/dev/shm"]) else { return }
       #expect(lines == ["ready", "ack 1"])
+      // A new store, by a path that does not begin at the root.
+      #expect(try open(file, as: "worker fill new.realm", without: ["/dev/shm"]) == nil)
       let left = try FileManager.default.contentsOfDirectory(atPath: file.folder)
+      #expect(left.contains("new.realm"))
       #expect(left.filter { $0.hasPrefix("tarn-opening") } == [])
     }
 
     @Test func `without proc, opening says what is missing`() throws {
       let file = try StressFile()
-      guard let lines = try open(file, without: ["/proc"]) else { return }
+      // Swift reads a program's arguments there: the program hides it later.
+      let blind = "worker commit-blind \(file.path)"
+      guard let lines = try open(file, as: blind, without: []) else { return }
       #expect(lines.contains { $0.contains("mount /proc") }, "\(lines)")
+      #expect(try open(file, without: []) == ["ready", "ack 1"])
     }
 
     @Test func `a hard link is refused while the file is open by its other name`() throws {

@@ -70,8 +70,8 @@ struct PassingNames: ~Copyable {
   private static func makeFolder(for path: String) throws(StorageError) -> LockedFolder {
     var problems: [StorageError] = []
     // The store's own folder last: what a killed process leaves there is in the way of people.
-    let own = path.beginsWithBytes(of: "/") ? [FilePaths.folder(of: path)] : []
-    for parent in ["/dev/shm", NamelessFiles.temporaryFolder] + own {
+    let own = FilePaths.folder(of: path)
+    for parent in ["/dev/shm", NamelessFiles.temporaryFolder, own] {
       removeAbandoned(in: parent)
       // Again if another process removed it before it was locked.
       for _ in 0..<100 {
