@@ -197,10 +197,18 @@ package struct CommandLineParser: Sendable {
     guard option.repeats || parsed.given[option.name] == nil else {
       throw UsageError("--\(option.name) is given twice")
     }
-    guard !value.escapesBytes || ["FILE", "PATH", "FOLDER"].contains(option.valueName) else {
-      throw UsageError("--\(option.name): '\(printable(value))' is not UTF-8")
-    }
+    let isPath = ["FILE", "PATH", "FOLDER"].contains(option.valueName)
+    let value = isPath ? value : try text(of: value, for: "--\(option.name)")
     parsed.given[option.name, default: []].append(value)
+  }
+
+  /// An argument that is no path, as it was written.
+  private func text(of argument: String, for name: String) throws(UsageError) -> String {
+    guard argument.escapesBytes else { return argument }
+    guard let text = String(validating: argument.pathBytes, as: UTF8.self) else {
+      throw UsageError("\(name): '\(printable(argument))' is not UTF-8")
+    }
+    return text
   }
 
   private func assign(
@@ -214,8 +222,10 @@ package struct CommandLineParser: Sendable {
       } else if let next = rest.popFirst() {
         parsed.positionalValues[spec.name] = [next]
       }
-      if !spec.isPath, let text = parsed.positionalValues[spec.name]?.first(where: \.escapesBytes) {
-        throw UsageError("\(spec.name): '\(printable(text))' is not UTF-8")
+      if !spec.isPath, let values = parsed.positionalValues[spec.name] {
+        var texts: [String] = []
+        for value in values { texts.append(try text(of: value, for: spec.name)) }
+        parsed.positionalValues[spec.name] = texts
       }
       if !spec.isOptional, parsed.positionalValues[spec.name, default: []].isEmpty {
         throw UsageError("\(command.name) needs \(spec.name): \(spec.help)")

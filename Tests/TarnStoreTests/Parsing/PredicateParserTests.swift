@@ -189,7 +189,16 @@ import Testing
     ("n == 'é' && x ? 1", 14, "'?' has no meaning here"),
     ("n == 'abc", 5, "the string that starts here has no closing quote"),
     ("n == 'a\\q'", 7, "unknown escape: use \\\\, \\\", \\', \\n, \\r, \\t or \\uXXXX"),
-    ("n == 'a\\ud800'", 7, "expected four hexadecimal digits of a character after \\u"),
+    (
+      "n == 'a\\ud800'", 7,
+      "expected four hexadecimal digits of a character after \\u, or two such escapes that are a "
+        + "surrogate pair"
+    ),
+    (
+      "n == 'a\\ud800\\u0041'", 7,
+      "expected four hexadecimal digits of a character after \\u, or two such escapes that are a "
+        + "surrogate pair"
+    ),
     (
       "n ==[x] 'a'", 5,
       "expected 'c' to ignore case, 'd' to ignore diacritics, or 'cd', found 'x'"

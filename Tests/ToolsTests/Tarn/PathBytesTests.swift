@@ -42,6 +42,22 @@ import Testing
     #expect(names.contains(#"caf351.tarn\ncaf351.tarn-lock"#), "\(names)")
   }
 
+  /// The characters that stand for bytes of paths.
+  @Test func textMayHaveAnyCharacter() throws {
+    let found = try shell(
+      #"""
+      last=$(printf '\364\217\277\277')
+      printf '{"id":1,"s":"a%sb"}\n{"id":2,"s":"c"}\n' "$last" |
+        "$1" import a.tarn - -f jsonl -c A -k id || exit
+      "$1" count a.tarn A "s CONTAINS '$last'"
+      "$1" count a.tarn A "s CONTAINS '\udbff\udfff'"
+      "$1" set a.tarn A --where 'id == 2' "s=$last"
+      printf "count A \"s CONTAINS '%s'\"\n" "$last" | "$1" shell a.tarn
+      """#)
+    #expect(found.errors == "")
+    #expect(found.output.split(separator: "\n").filter { Int($0) != nil } == ["1", "1", "2"])
+  }
+
   @Test func messagesShowTheBytes() throws {
     let missing = try shell(#""$1" inspect "$(printf 'caf\351')""#)
     #expect(missing.errors == #"tarn: caf\xe9: there is no such file"# + "\n")

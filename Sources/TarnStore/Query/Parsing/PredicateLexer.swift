@@ -217,14 +217,32 @@ struct PredicateLexer {
     case "r": return [13]
     case "t": return [9]
     case "u":
-      let digits = bytes[position...].prefix(4)
-      guard digits.count == 4, let code = UInt64(hexadecimal: digits),
-        let scalar = Unicode.Scalar(UInt32(code))
-      else { throw error(at: start, "expected four hexadecimal digits of a character after \\u") }
-      position += 4
+      guard let scalar = scalar() else {
+        throw error(
+          at: start,
+          "expected four hexadecimal digits of a character after \\u, or two such escapes that "
+            + "are a surrogate pair")
+      }
       return Array(String(Character(scalar)).utf8)
     default: throw error(at: start, "unknown escape: use \\\\, \\\", \\', \\n, \\r, \\t or \\uXXXX")
     }
+  }
+
+  /// The character of the escape at the position, which may be two, as in JSON.
+  private mutating func scalar() -> Unicode.Scalar? {
+    guard let first = unit() else { return nil }
+    guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
+    guard bytes[position...].starts(with: "\\u".utf8) else { return nil }
+    position += 2
+    guard let second = unit(), UTF16.isTrailSurrogate(second) else { return nil }
+    return Unicode.Scalar(0x10000 + UInt32(first & 0x3ff) << 10 + UInt32(second & 0x3ff))
+  }
+
+  private mutating func unit() -> UInt16? {
+    let digits = bytes[position...].prefix(4)
+    guard digits.count == 4, let code = UInt64(hexadecimal: digits) else { return nil }
+    position += 4
+    return UInt16(code)
   }
 }
 
