@@ -99,7 +99,8 @@ struct CursorWatch {
       name,
       of: selection(keyPaths),
       startingAt: showsInitial ? .snapshot : .newest,
-      keeping: keepsOldValues ? .oldValues : .keys,
+      // With a condition, they are kept anyway: kinds of changes need them.
+      keeping: keepsOldValues ? .oldValues : nil,
       limit: keeps.map { LagLimit($0) }, taking: takes)
   }
 

@@ -45,6 +45,14 @@ import Testing
     ).finish()
   }
 
+  /// The line of a batch.
+  private func batch(_ filter: String) throws -> [String: Any] {
+    try json(
+      ToolProcess(
+        folder, ["watch", "a.realm", "Dog", filter, "--cursor", "w", "--json", "--exit-after", "1"]
+      ).finish().output)
+  }
+
   private func json(_ output: String) throws -> [String: Any] {
     try #require(JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
   }
@@ -69,6 +77,18 @@ import Testing
     #expect(modified?["properties"] as? [String] == ["age"])
     #expect(modified?["old"] as? [String: Int] == ["age": 3])
     #expect((modified?["new"] as? [String: Any])?["age"] as? Int == 6)
+  }
+
+  /// Kinds compare the object before with the object after, which needs its old values.
+  @Test func aConditionKeepsOldValues() throws {
+    _ = try batch("age > 2")
+    try setAge("Rex", 4)
+    try add("Ann", 1)
+    try setAge("Ann", 2)
+    let line = try batch("age > 2")
+    #expect(keys(line, "modified") == ["Rex"])
+    #expect(line["entered"] == nil)
+    #expect(line["left"] == nil)
   }
 
   @Test func aNewCursorMayStartWithTheChanges() throws {
