@@ -41,7 +41,8 @@ enum CommandTable {
     "group", short: "g", "NAME", "one line for each value of a property")
   private static let aggregates = OptionSpec.value(
     "aggregates", short: "a", "WHAT,...", repeats: true,
-    "count (default), sum:NAME, min:NAME, max:NAME, avg:NAME")
+    "count (default), sum:NAME, min:NAME, max:NAME, avg:NAME; one that is called as the property "
+      + "of --group is written with _ before its name")
   private static let explain = OptionSpec.flag(
     "explain", "print the query plan instead of the objects")
   private static let round = OptionSpec.flag(
@@ -210,7 +211,7 @@ enum CommandTable {
       objects (--no-initial: with the changes from now on). Each batch is one merged change, and
       with --json one object: "version", "from", "class", "position", and "inserted", "replaced",
       "modified", "entered", "left", "deleted" and "gone", each a list of objects with "key", "new",
-      "properties" and, with --old-values, "old". "fullResync" with a reason and "objects" says that
+      "properties" and, with --old-values or a FILTER, "old". "fullResync" with a reason and "objects" says that
       changes are not known: drop what you have. "repeated" says that some of it may have been
       printed before. Ignore keys that you do not have.
 
@@ -234,7 +235,7 @@ enum CommandTable {
       .value("exit-after", "N", "exit after N changes"), explain,
       .value("cursor", "NAME", "go on where the cursor is; make it if there is none"),
       .value("ack", "auto|manual", "with --cursor: when a batch counts as delivered"), keep,
-      .flag("old-values", "with --cursor: let commits keep the values before"),
+      .flag("old-values", "with --cursor: keep the values before each commit, as with a FILTER"),
       .flag("take", "with --cursor: take it from a process that hangs"), timeout, color,
     ])
 

@@ -6,9 +6,9 @@ import ToolSupport
 struct GroupQuestion {
   /// The property that groups the objects; nil for one group of all objects.
   private let key: String?
-  /// As written on the command line.
-  private let aggregates: [String]
   private let terms: [AggregateTerm]
+  /// The name of each aggregate in the output, which is not that of the property.
+  private let names: [String]
 
   /// Nil if neither is given.
   init?(_ arguments: ParsedArguments) throws {
@@ -23,8 +23,21 @@ struct GroupQuestion {
     guard !names.isEmpty || !arguments.has("aggregates") else {
       throw UsageError("--aggregates names no aggregate")
     }
-    aggregates = names.isEmpty ? ["count"] : names.map(String.init)
+    let aggregates = names.isEmpty ? ["count"] : names.map(String.init)
     terms = try aggregates.map(Self.term)
+    for (place, name) in aggregates.enumerated() where aggregates[..<place].contains(name) {
+      throw UsageError("--aggregates has \(name) twice")
+    }
+    self.names = Self.names(of: aggregates, besides: key)
+  }
+
+  private static func names(of aggregates: [String], besides key: String?) -> [String] {
+    guard let key = key.map({ PathText.name($0) }), aggregates.contains(key) else {
+      return aggregates
+    }
+    var other = key
+    repeat { other = "_" + other } while aggregates.contains(other)
+    return aggregates.map { $0 == key ? other : $0 }
   }
 
   private static func term(_ text: String) throws -> AggregateTerm {
@@ -55,7 +68,7 @@ struct GroupQuestion {
 
   /// The view that shows the groups.
   func view(of schema: ClassSchema) -> ClassView {
-    ClassView(groupsOf: schema, by: key, aggregates)
+    ClassView(groupsOf: schema, by: key, names)
   }
 
   /// Writes the groups at these positions, as a table by default.
@@ -67,7 +80,7 @@ struct GroupQuestion {
     let groups = try GroupQuery(query, by: path, terms, reader.schema.schema)
     let table = try groups.evaluate(Rows(reader))
     let rows = window.clamped(to: 0..<table.count).lazy.map { row(at: $0, of: table) }
-    let headings = (key.map { [PathText.name($0)] } ?? []) + aggregates
+    let headings = (key.map { [PathText.name($0)] } ?? []) + names
     switch format {
     case .csv?: try writeCSV(headings, rows, output)
     case .jsonLines?: try writeJSON(headings, rows, output)

@@ -30,6 +30,25 @@ import Testing
     #expect(try Self.answer(["0.00"]) == "0.00,0.00,0.00,0.00")
   }
 
+  @Test func `no two members of a group have one name`() throws {
+    let folder = TemporaryFolder()
+    let rows = """
+      {"count":2,"_count":1}
+      {"count":2,"_count":1}
+
+      """
+    _ = try ToolProcess.run(
+      folder, "import", "a.realm", "-", "-f", "jsonl", "-c", "Line", input: rows)
+    let groups = try ToolProcess.run(
+      folder, "query", "a.realm", "Line", "--json", "-g", "count", "--aggregates",
+      "count,sum:count")
+    #expect(groups.output == #"{"count":2,"_count":2,"sum:count":4}"# + "\n")
+    let twice = try ToolProcess.run(
+      folder, "query", "a.realm", "Line", "--aggregates", "max:count,max:count")
+    #expect(twice.status == 2)
+    #expect(twice.errors.contains("--aggregates has max:count twice"), "\(twice.errors)")
+  }
+
   @Test func `integers and doubles`() throws {
     let odd = Array(repeating: "9007199254740993", count: 3)
     #expect(
