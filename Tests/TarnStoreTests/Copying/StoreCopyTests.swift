@@ -146,6 +146,27 @@ import Testing
     #expect(folder.folder.names == names)
   }
 
+  @Test(arguments: [StoreCopy.Kind.independent, .exact])
+  func `a damaged store is not copied`(_ kind: StoreCopy.Kind) throws {
+    let entry = try #require(
+      try TreeTest.contents(store.environment).first { $0.key[0] == TreeKey.Tag.cluster.rawValue })
+    var changed = entry.value
+    changed[changed.count / 2] ^= 1
+    try TreeTest.put(changed, under: entry.key, store.environment)
+    let known = try store.newestSnapshot()
+    let damaged = Snapshot(
+      transaction: try store.environment.beginRead(), head: known.head, schema: known.schema)
+    let names = folder.folder.names
+    do {
+      _ = try StoreCopy(damaged, kind).write(to: path)
+      Issue.record("the copy was made")
+    } catch {
+      #expect(error.code == .corrupted)
+      #expect(error.detail.contains("class Crate, cluster at"), "\(error)")
+    }
+    #expect(folder.folder.names == names)
+  }
+
   @Test func `a copy is as readable as its original, and its durability can differ`() throws {
     #expect(chmod(store.path, 0o640) == 0)
     _ = try copy()

@@ -85,6 +85,46 @@ import Testing
     }
   }
 
+  /// Changes a byte of the first entry of a kind, in a copy that nobody has open.
+  private func damage(_ name: String, _ tag: TreeKey.Tag) throws {
+    let store = try opened(name)
+    let entry = try #require(
+      try TreeTest.contents(store.environment).first { $0.key[0] == tag.rawValue })
+    var changed = entry.value
+    changed[changed.count / 2] ^= 1
+    try TreeTest.put(changed, under: entry.key, store.environment)
+  }
+
+  @Test func `nothing is restored from a damaged whole copy`() throws {
+    _ = try makeCopies()
+    try damage("c", .longValue)
+    #expect(StorageError.code { try restore("b.delta", to: "x") } == .corrupted)
+    #expect(FileFacts.at(file("x")) == nil)
+  }
+
+  /// A change of the newest copy that no checksum of an entry can show.
+  @Test func `what is restored is the older copy in every byte, or nothing`() throws {
+    _ = try makeCopies()
+    let name = LinkName(
+      classID: ClassID(0), column: ColumnID(9), owner: ObjectKey(1),
+      target: ObjectRef(classID: ClassID(0), key: ObjectKey(2)))
+    let key = TreeKey.linkCount(name).withBytes { Array($0) }
+    try TreeTest.put([2, 0, 0, 0, 0, 0, 0, 0], under: key, opened("c").environment)
+    #expect(StorageError.code { try restore("b.delta", to: "x") } == .corrupted)
+    #expect(FileFacts.at(file("x")) == nil)
+  }
+
+  @Test func `a difference is not made of a damaged copy`() throws {
+    _ = try makeCopies()
+    for name in ["b", "c"] {
+      try damage(name, .cluster)
+      #expect(
+        StorageError.code { try StoreDelta.write(from: file("c"), to: file("b"), at: file("x")) }
+          == .corrupted)
+      #expect(FileFacts.at(file("x")) == nil)
+    }
+  }
+
   @Test func `a copy that a process has open is left alone`() throws {
     _ = try makeCopies()
     let open = try opened("b")

@@ -38,14 +38,15 @@ extension Realm {
   /// The copy is another store with the same objects and schema: it has a history of its own, and
   /// neither change records nor cursors, a retention or the state of a synchronized Realm. The file
   /// appears when it is complete and synced to the disk; a process that is killed leaves none. All
-  /// pages are checked first, and a damaged file is not copied.
+  /// pages are checked first, and the checksum of each record when it is copied: a damaged file is
+  /// not copied.
   ///
   /// - Parameters:
   ///   - fileURL: the new file. An existing one is not replaced.
   ///   - progress: called on this thread from time to time.
   /// - Throws: `Realm.Error.fileExists`; `.fileNotFound` for a missing folder;
   ///   `.filePermissionDenied`, `.outOfDiskSpace`, `.fileOperationFailed`; `.invalidDatabase` names
-  ///   a page that is damaged or that the disk cannot read;
+  ///   a page or a record that is damaged, or a page that the disk cannot read;
   ///   `.fail` within a write transaction, whose changes no file has.
   @discardableResult
   public func writeCopy(

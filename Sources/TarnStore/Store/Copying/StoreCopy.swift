@@ -1,7 +1,8 @@
 internal import Glibc
 
 /// Copies one version of a store into a new file, entry by entry, so the copy has no free pages.
-/// Others may write meanwhile.
+/// Others may write meanwhile. Each entry is checked as it is copied (`EntryCheck`): damage is an
+/// error, and there is no copy.
 ///
 /// The version stays pinned until the copy ends: pages that later commits free cannot be reused, so
 /// the file may grow. `Report.growth` says by how much.
@@ -139,10 +140,14 @@ package struct StoreCopy {
     let bulk = try BulkFile(file, path: path, roomFor: start + 2 * changed)
     var done = 0
     var version = snapshot.version
+    var check = EntryCheck(environment.path)
     func take(
       _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
     ) throws(StorageError) {
-      if let head = unsafe try copy(key, value, to: bulk) { version = head.version }
+      if unsafe kind == .exact || Self.isOfEveryCopy(key) {
+        unsafe try check.take(key, value)
+        if let head = unsafe try copy(key, value, to: bulk) { version = head.version }
+      }
       done += 1
       guard done % Self.stride == 0 else { return }
       let grown = environment.statistics.fileByteCount - start
@@ -158,6 +163,9 @@ package struct StoreCopy {
     } else {
       unsafe try DeltaMerge(deltas).forEach(over: snapshot.transaction, take)
     }
+    try check.finish()
+    // With differences, their checksum of the whole copy has settled it.
+    if check.isInDoubt, deltas.isEmpty { try checkLongValues() }
     var number = transactionID
     // A reader may see one commit more than its number says.
     if kind == .exact, number == nil { number = snapshot.transaction.transactionID + 1 }
@@ -167,14 +175,23 @@ package struct StoreCopy {
     return Report(version: version, byteCount: byteCount, growth: growth)
   }
 
+  /// Checks the long values against the lengths that their owners state.
+  private func checkLongValues() throws(StorageError) {
+    let reader = try SnapshotReader(snapshot)
+    var problems = TreeCheck(reader).problems + SequenceCheck(reader).problems
+    if kind == .exact { problems += ChangeLog.problems(in: snapshot) }
+    if let problem = problems.first {
+      throw StorageError(
+        .corrupted, operation: Self.operation, path: environment.path, detail: problem)
+    }
+  }
+
   /// - Returns: the head record, if it is that.
   private func copy(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, to bulk: BulkFile
   ) throws(StorageError) -> HeadRecord? {
     guard unsafe isHead(key) else {
-      if unsafe kind == .exact || Self.isOfEveryCopy(key) {
-        unsafe try bulk.append(value, forKey: key)
-      }
+      unsafe try bulk.append(value, forKey: key)
       return nil
     }
     var head = unsafe try HeadRecord(decoding: value)

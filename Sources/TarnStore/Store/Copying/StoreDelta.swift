@@ -8,14 +8,16 @@ internal import Glibc
 ///     for each entry of the tree that differs, in the order of the keys:
 ///       length of the key u16, of the value u16, key, value
 ///       the length 0xffff says that the older copy does not have the key
-///     length 0 u16, checksum of all bytes before u32
+///     length 0 u16, checksum of all entries of the older copy u32, that of all bytes before u32
 ///
 /// The head record of a copy has a random history id, so it identifies the copy that a difference
 /// is from.
 /// The head record of the older copy is the last entry.
 package enum StoreDelta {
   static let magic: UInt64 = 0x3144_4e52_4154_0a0d
-  static let format: UInt32 = 1
+  static let format: UInt32 = 2
+  /// Without the checksum of the older copy.
+  static let formatWithoutSum: UInt32 = 1
   static let absent: UInt16 = .max
   static let operation = "backup"
 
@@ -25,13 +27,15 @@ package enum StoreDelta {
   /// - Parameters: the paths of both copies, which no process may have open.
   /// - Returns: its length.
   /// Errors: `.fileExists`, `.alreadyOpen`, `.notFound`, `.permissionDenied`, `.diskFull`,
-  /// `.inputOutput`; `.corrupted` if a copy is damaged.
+  /// `.inputOutput`; `.corrupted` if a page or an entry of a copy is damaged.
   package static func write(
     from newer: String, to older: String, at path: String
   ) throws(StorageError) -> Int {
     let (now, before) = (try RestingStore(newer), try RestingStore(older))
     let mode = FileFacts.at(older).map { $0.mode & 0o666 }
     let file = try FileInMaking(for: path, mode: mode, operation: operation)
+    // Not during the comparison, which reads both: the error names the damaged one.
+    for copy in [before, now] { try copy.checkEntries() }
     let byteCount = try fill(file.descriptor, path, now, before)
     try check("/proc/self/fd/\(file.descriptor)", path, now, before)
     try file.publish(replacing: false)
@@ -55,7 +59,10 @@ package enum StoreDelta {
       } else if unsafe compareBytes(before.value, now.value) != 0 {
         unsafe try writer.append(before.key, before.value)
       }
-      if order <= 0 { isBefore = try before.next() }
+      if order <= 0 {
+        unsafe writer.wholeSum.add(before.key, before.value)
+        isBefore = try before.next()
+      }
       if order >= 0 { isNow = try now.next() }
     }
     return try writer.finish()
@@ -82,11 +89,36 @@ package enum StoreDelta {
   }
 }
 
+/// The checksum of all entries of a copy, in the order of their keys.
+struct WholeSum {
+  private(set) var value: UInt32 = 0
+
+  mutating func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    let counts = UInt32(key.count) << 16 | UInt32(value.count)
+    self.value = unsafe withUnsafeBytes(of: counts.littleEndian) {
+      unsafe Checksum.of($0, after: self.value)
+    }
+    unsafe self.value = Checksum.of(key, after: self.value)
+    unsafe self.value = Checksum.of(value, after: self.value)
+  }
+}
+
 /// A store that no process has open, for reading: it needs no companions.
 private final class RestingStore {
   let transaction: ReadTransaction
   let head: [UInt8]
   private let environment: Environment
+
+  func checkEntries() throws(StorageError) {
+    var check = EntryCheck(environment.path)
+    var cursor = try Cursor(transaction)
+    var isThere = try cursor.first()
+    while isThere {
+      unsafe try check.take(cursor.key, cursor.value)
+      isThere = try cursor.next()
+    }
+    try check.finish()
+  }
 
   init(_ path: String) throws(StorageError) {
     let file = try OwnedDescriptor(
@@ -126,6 +158,8 @@ private struct DeltaWriter {
   private let path: String
   private var bytes: [UInt8] = []
   private var sum: UInt32 = 0
+  /// That of the older copy.
+  var wholeSum = WholeSum()
   private var byteCount = 0
 
   private static let batchByteCount = 1 << 20
@@ -156,6 +190,7 @@ private struct DeltaWriter {
   /// Completes the file and syncs it.
   mutating func finish() throws(StorageError) -> Int {
     append(UInt16(0))
+    append(wholeSum.value)
     try flush()
     append(sum)
     try flush()
@@ -192,6 +227,9 @@ final class DeltaReader {
   private(set) var key: [UInt8] = []
   /// Nil if the older copy does not have the key.
   private(set) var value: [UInt8]?
+  /// The checksum of the older copy, after the last entry; nil in files of earlier versions.
+  private(set) var wholeSum: UInt32?
+  private var format = StoreDelta.format
   private let file: OwnedDescriptor
   private var bytes: [UInt8] = []
   private var at = 0
@@ -206,7 +244,8 @@ final class DeltaReader {
     guard try number(UInt64.self) == StoreDelta.magic else {
       throw StoreDelta.damaged(path, "the file is not a difference of two backups")
     }
-    guard try number(UInt32.self) == StoreDelta.format else {
+    format = try number(UInt32.self)
+    guard format == StoreDelta.format || format == StoreDelta.formatWithoutSum else {
       throw StorageError(
         .newerFormat, operation: "restore", path: path,
         detail: "another version of tarn has made this difference of two backups")
@@ -218,6 +257,7 @@ final class DeltaReader {
   func next() throws(StorageError) {
     let count = Int(try number(UInt16.self))
     guard count > 0 else {
+      if format != StoreDelta.formatWithoutSum { wholeSum = try number(UInt32.self) }
       let known = sum
       guard try number(UInt32.self) == known else {
         throw StoreDelta.damaged(path, "the checksum of the file is wrong")
@@ -279,11 +319,19 @@ struct DeltaMerge {
 
   /// Calls `body` with each entry in the order of the keys.
   ///
-  /// Errors: `.corrupted` if a difference is damaged, or is from another copy.
+  /// Errors: `.corrupted` if a difference is damaged, or is from another copy; after the last entry
+  /// if the entries are not those of the older copy.
   func forEach(
     over transaction: ReadTransaction,
     _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StorageError) -> Void
   ) throws(StorageError) {
+    var sum = WholeSum()
+    func take(
+      _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(StorageError) {
+      unsafe sum.add(key, value)
+      unsafe try body(key, value)
+    }
     var cursor = try Cursor(transaction)
     var isThere = try cursor.first()
     while let least = unsafe least(isThere ? cursor.key : nil) {
@@ -296,15 +344,20 @@ struct DeltaMerge {
         if let value = first.value {
           try unsafe withBytes(of: least) { key throws(StorageError) in
             try unsafe withBytes(of: value) { value throws(StorageError) in
-              try unsafe body(key, value)
+              try unsafe take(key, value)
             }
           }
         }
       } else {
-        unsafe try body(cursor.key, cursor.value)
+        unsafe try take(cursor.key, cursor.value)
       }
       for source in sources { try source.next() }
       if isCursors { isThere = try cursor.next() }
+    }
+    if let wanted = deltas.first, let known = wanted.wholeSum, known != sum.value {
+      throw StoreDelta.damaged(
+        wanted.path,
+        "the whole backup is damaged, or a difference: together they do not give this one")
     }
   }
 
