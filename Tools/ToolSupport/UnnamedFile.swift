@@ -13,7 +13,7 @@ package enum UnnamedFile {
     let descriptor = mkstemp(&template)
     guard descriptor >= 0 else { throw ToolError("cannot make a file in", folder, errno: errno) }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    unlink(template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+    unlink(template)
     return descriptor
   }
 }

@@ -58,6 +58,37 @@ import Testing
     #expect(found.output.split(separator: "\n").filter { Int($0) != nil } == ["1", "1", "2"])
   }
 
+  @Test func `backups of each name are found, kept apart and restored`() throws {
+    let made = try shell(
+      """
+      mkdir d || exit
+      for name in $(printf 'caf\\351 caf\\350 caf\\303\\251 cafe\\314\\201'); do
+        printf '{"name":"%s"}\\n' "$(printf %s "$name" | od -An -tx1 | tr -d ' ')" |
+          "$1" import "$name.tarn" - -f jsonl -c A > /dev/null || exit
+        "$1" backup "$name.tarn" d > /dev/null || exit
+        mv "d/$name-"*.tarn "d/$name-20250101T000000Z.tarn" || exit
+        "$1" backup "$name.tarn" d --keep 2 --incremental > /dev/null || exit
+        mv "d/$name-"*.tarn "d/$name-20250301T000000Z.tarn" || exit
+      done
+      ls d | wc -l
+      for name in $(printf 'caf\\351 caf\\350 caf\\303\\251 cafe\\314\\201'); do
+        "$1" restore d "$name.tarn" --replace --at 2025-02-01 > /dev/null || exit
+        "$1" export "$name.tarn" A || exit
+        "$1" backup "$name.tarn" d --keep 1 > /dev/null || exit
+      done
+      ls d | wc -l
+      """)
+    #expect(made.errors == "")
+    let lines = made.output.split(separator: "\n").map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
+    #expect(
+      lines == [
+        "8", #"{"name":"636166e9"}"#, #"{"name":"636166e8"}"#, #"{"name":"636166c3a9"}"#,
+        #"{"name":"63616665cc81"}"#, "4",
+      ])
+  }
+
   @Test func messagesShowTheBytes() throws {
     let missing = try shell(#""$1" inspect "$(printf 'caf\351')""#)
     #expect(missing.errors == #"tarn: caf\xe9: there is no such file"# + "\n")
@@ -100,9 +131,12 @@ import Testing
       folder=$(printf 't\\351'); mkdir "$folder" && export TMPDIR="$folder" || exit
       echo '{"name":"x"}' | "$1" import a.tarn - -f jsonl -c A || exit
       "$1" schema a.tarn --json > "$folder/s" && "$1" create b.tarn --schema "$folder/s" || exit
+      "$1" copy a.tarn - > "$folder/copy" || exit
+      ls "$folder" | od -An -c | tr -d ' \\n'; echo
       "$1" create c.tarn --schema "$folder/none"
       """)
-    #expect(made.output == "A: 1 added, version 1\nb.tarn: 1 class\n")
+    #expect(
+      made.output == "A: 1 added, version 1\nb.tarn: 1 class\n" + #"copy\ns\n"# + "\n")
     #expect(made.errors == #"tarn: cannot read t\xe9/none: No such file or directory"# + "\n")
   }
 }

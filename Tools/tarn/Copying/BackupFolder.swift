@@ -4,6 +4,8 @@ import ToolSupport
 
 /// The backups in a folder: files such as `pets-20270301T120000Z.tarn`. One whose name continues
 /// with `.delta` is the difference from the backup after it.
+///
+/// Names are bytes: two spellings of a letter are two stores, and bytes need not be UTF-8.
 struct BackupFolder {
   /// A backup, by its name.
   struct Backup: Equatable {
@@ -18,6 +20,15 @@ struct BackupFolder {
     let isDelta: Bool
 
     static let deltaEnding = ".delta"
+
+    static func == (a: Backup, b: Backup) -> Bool { a.name.utf8.elementsEqual(b.name.utf8) }
+
+    /// The name of the store.
+    var store: String { stem + ending }
+
+    func isOf(_ stem: String, _ ending: String) -> Bool {
+      self.stem.utf8.elementsEqual(stem.utf8) && self.ending.utf8.elementsEqual(ending.utf8)
+    }
 
     /// Nil for the name of anything else.
     init?(_ name: String) {
@@ -53,23 +64,17 @@ struct BackupFolder {
 
   init(_ path: String) throws {
     self.path = path
-    do {
-      let all = try FileManager.default.contentsOfDirectory(atPath: path)
-        .compactMap { Backup($0) }.sorted { ($0.time, $0.name) < ($1.time, $1.name) }
-      let names = Set(all.map(\.name))
-      doubles = all.filter { names.contains($0.name + Backup.deltaEnding) }
-      let differences = Set(doubles.map { $0.name + Backup.deltaEnding })
-      backups = all.filter { !differences.contains($0.name) }
-    } catch {
-      throw ToolError("cannot read the folder", path, errno: Self.reason(path))
+    guard let folder = path.withPath({ opendir($0) }) else {
+      throw ToolError("cannot read the folder", path, errno: errno)
     }
-  }
-
-  private static func reason(_ path: String) -> Int32 {
-    let folder = path.withPath { opendir($0) }
-    guard let folder else { return errno }
     closedir(folder)
-    return EIO
+    let all = FilePaths.names(in: path).compactMap { Backup($0) }
+      .sorted { ($0.time, $0.name) < ($1.time, $1.name) }
+    func bytes(_ name: String) -> [UInt8] { Array(name.utf8) }
+    let names = Set(all.map { bytes($0.name) })
+    doubles = all.filter { names.contains(bytes($0.name + Backup.deltaEnding)) }
+    let differences = Set(doubles.map { bytes($0.name + Backup.deltaEnding) })
+    backups = all.filter { !differences.contains(bytes($0.name)) }
   }
 
   func path(of backup: Backup) -> String { path + "/" + backup.name }
@@ -105,7 +110,7 @@ struct BackupFolder {
 
   /// The backups of one store.
   func backups(of stem: String, _ ending: String) -> [Backup] {
-    backups.filter { $0.stem == stem && $0.ending == ending }
+    backups.filter { $0.isOf(stem, ending) }
   }
 
   /// The backups that a store is restored from: those of the store with its name, or of the only
@@ -114,9 +119,9 @@ struct BackupFolder {
     let (stem, ending) = Self.parts(of: file)
     let own = backups(of: stem, ending)
     if !own.isEmpty { return own }
-    let stores = Set(backups.map { $0.stem + $0.ending })
+    let stores = Dictionary(backups.map { (Array($0.store.utf8), $0.store) }) { first, _ in first }
     guard stores.count == 1 else {
-      let list = stores.sorted().joined(separator: ", ")
+      let list = stores.values.sorted().joined(separator: ", ")
       throw ToolError(
         stores.isEmpty
           ? "\(path) has no backups"

@@ -86,7 +86,7 @@ package struct OwnedDescriptor: ~Copyable {
 }
 
 /// Paths, as the system sees them.
-enum FilePaths {
+package enum FilePaths {
   /// The path without links and dots, so that two names of one file have the same lock file.
   static func resolved(_ path: String) -> String? {
     guard let resolved = unsafe path.withPath({ unsafe realpath($0, nil) }) else { return nil }
@@ -100,7 +100,7 @@ enum FilePaths {
   }
 
   /// The names in the folder, in no order; empty if it cannot be read.
-  static func names(in folder: String) -> [String] {
+  package static func names(in folder: String) -> [String] {
     guard let entries = unsafe folder.withPath({ unsafe opendir($0) }) else { return [] }
     defer { unsafe closedir(entries) }
     var names: [String] = []
