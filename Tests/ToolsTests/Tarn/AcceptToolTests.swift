@@ -22,9 +22,14 @@ import Testing
 
   private func endMachine() throws {
     try makeStore(.relaxed)
+    try mark { $0.mount += 1 }
+  }
+
+  /// Writes the mark of a process that was killed.
+  private func mark(_ change: (inout UseMark.Place) -> Void = { _ in }) throws {
     let file = try OwnedDescriptor(opening: path, flags: O_RDWR, operation: "test")
     var mark = UseMark(state: .inUse, place: .of(file.raw))
-    mark.place.mount += 1
+    change(&mark.place)
     #expect(mark.write(file.raw) == 0)
   }
 
@@ -39,9 +44,29 @@ import Testing
     #expect(accepted.status == 0, "\(accepted.errors)")
     #expect(accepted.output == "a.tarn: sound, at version 3\n")
     #expect(try tarn("inspect", "--check", "a.tarn").status == 0)
+    #expect(try tarn("accept", "a.tarn").output == "a.tarn: closed in order, at version 3\n")
+  }
+
+  @Test func `accept says how a file was left that needs no check`() throws {
+    try makeStore(.relaxed)
+    try mark()
+    let left = "not closed by its last process, but the system has all of its pages"
+    #expect(try tarn("accept", "a.tarn").output == "a.tarn: \(left), at version 3\n")
+    #expect(try tarn("accept", "a.tarn").output == "a.tarn: closed in order, at version 3\n")
+    var options = Store.Options()
+    options.durability = .relaxed
+    let store = try StoreRegistry.open(path, options)
     #expect(
       try tarn("accept", "a.tarn").output
-        == "a.tarn: in use or closed in order, at version 3\n")
+        == "a.tarn: in use, so no page is missing, at version 3\n")
+    withExtendedLifetime(store) {}
+  }
+
+  @Test func `a file with synced commits is not to be accepted`() throws {
+    try makeStore(.consistent)
+    #expect(
+      try tarn("accept", "a.tarn").output
+        == "a.tarn: not to be accepted, because its commits are synced, at version 3\n")
   }
 
   @Test func `a damaged file stays refused, and repair makes a new one`() throws {

@@ -19,8 +19,17 @@ struct AcceptCommand {
     options.acceptsUncertain = true
     let store = try StoreRegistry.open(path, options)
     let version = try store.newestSnapshot().version.rawValue
-    let what = store.environment.isUncertain ? "sound" : "in use or closed in order"
-    try output.write("\(printable(path)): \(what), at version \(version)\n")
+    try output.write("\(printable(path)): \(Self.state(store)), at version \(version)\n")
     return .success
+  }
+
+  private static func state(_ store: Store) -> String {
+    if store.isDurable { return "not to be accepted, because its commits are synced" }
+    return switch store.environment.lastUse {
+    case .uncertain: "sound"
+    case .continuing: "in use, so no page is missing"
+    case .killed: "not closed by its last process, but the system has all of its pages"
+    case .ended: "closed in order"
+    }
   }
 }

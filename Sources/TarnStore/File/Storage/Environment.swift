@@ -73,8 +73,8 @@ package final class Environment: Sendable {
   /// The files that `open` has created, for an opener that fails later.
   let created: CreatedFiles
   let copyFinding: FileStamp.Finding
-  /// Whether pages may be missing. Then no other process opens the file until `accept` is called.
-  package let isUncertain: Bool
+  /// If it is `.uncertain`, no other process opens the file until `accept` is called.
+  package let lastUse: LastUse
   /// Whether the length of files was limited when the store was opened.
   let isLimited = SizeLimit.byteCount != nil
   /// The value of `tarn_fork_count` when the store was opened.
@@ -132,7 +132,7 @@ package final class Environment: Sendable {
     lockDescriptor = opened.lockDescriptor
     created = opened.created
     copyFinding = opened.copyFinding
-    isUncertain = opened.use.isUncertain
+    lastUse = opened.use.lastUse
     hasMark = Atomic(opened.use.hasMark)
     forkCount = tarn_fork_count()
     knownByteCount = Atomic(Int(opened.data.byteCount))

@@ -28,8 +28,19 @@ struct OpenedFile {
 /// The meaning of the mark of a file whose commits are not synced; see `UseMark`.
 struct UseFinding {
   var hasMark = false
-  /// Whether pages may be missing. Then no other process opens the file until that is decided.
-  var isUncertain = false
+  var lastUse = LastUse.ended
+}
+
+/// How a file whose commits are not synced was used before this process opened it.
+package enum LastUse: Sendable {
+  /// The last process has synced it. Also of files whose commits are synced.
+  case ended
+  /// Other processes have it open.
+  case continuing
+  /// The last process was killed in this run of the system, so its pages are in memory.
+  case killed
+  /// Pages may be missing. No other process opens the file until that is decided.
+  case uncertain
 }
 
 /// Which processes can have the data open.
@@ -246,10 +257,11 @@ struct FileToOpen: ~Copyable {
     let mark = UseMark.read(file.raw)
     let hasUsers = tarn_is_locked_elsewhere(file.raw, DataLocks.shared, 0) != 0
     switch mark.state {
-    case .closed: return UseFinding()
+    case .closed: return UseFinding(lastUse: hasUsers ? .continuing : .ended)
     case .inUse:
       if hasUsers || mark.place == .of(file.raw) {
-        return UseFinding(hasMark: isWritable && !options.isReadOnly)
+        return UseFinding(
+          hasMark: isWritable && !options.isReadOnly, lastUse: hasUsers ? .continuing : .killed)
       }
     case .uncertain:
       guard !hasUsers else {
@@ -263,7 +275,7 @@ struct FileToOpen: ~Copyable {
     if let problem = report?.problems.first { throw Environment.uncertain(path, problem) }
     let result = UseMark(state: .uncertain, place: mark.place).write(file.raw)
     guard result == 0 else { throw StorageError(errno: result, operation: "open", path: path) }
-    return UseFinding(isUncertain: true)
+    return UseFinding(lastUse: .uncertain)
   }
 
   /// Looks whether another program has copied the file. No other process opens it meanwhile.

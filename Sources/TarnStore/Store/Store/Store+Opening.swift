@@ -55,7 +55,7 @@ extension Store {
       throw error
     }
     let store = Store(environment: environment, signal: signal)
-    if environment.isUncertain { try store.examine() }
+    if environment.lastUse == .uncertain { try store.examine() }
     let isExtended = try store.adopt(options)
     signal.raise(to: try store.newestSnapshot().version.rawValue)
     return (store, isExtended)
