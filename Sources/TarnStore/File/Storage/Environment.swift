@@ -89,6 +89,8 @@ package final class Environment: Sendable {
   private let level: Atomic<Int>
   /// Whether the file has the mark of a file whose commits are not synced.
   let hasMark: Atomic<Bool>
+  /// True while the mark is removed at the exit of the process; see `endUseAtExit`.
+  let isUnmarking = Atomic(false)
   /// Monotonic nanoseconds of the last check that the files at the paths are the ones opened.
   let lastIdentityCheck = Atomic<UInt64>(0)
   /// Whether the free list was checked before a write.
@@ -137,6 +139,7 @@ package final class Environment: Sendable {
     forkCount = tarn_fork_count()
     knownByteCount = Atomic(Int(opened.data.byteCount))
     level = Atomic(options.durability.rawValue)
+    if opened.use.hasMark { _ = Self.whenExiting }
   }
 
   /// Opens the file, or returns the object that this process has open already.
@@ -306,8 +309,11 @@ extension Environment {
   /// the mark, only if it is the last one.
   private static let closePatience = Duration.milliseconds(200)
 
-  /// Called before a commit that is not synced: the mark is on the disk before the first of them.
+  /// Called within each write transaction whose commit is not synced, when `writingThread` is set:
+  /// the mark is on the disk before the first of them.
   func beginUse() throws(StorageError) {
+    // Only for as long as a sync takes.
+    while isUnmarking.load(ordering: .sequentiallyConsistent) { usleep(1_000) }
     guard kind == .shared, !hasMark.load(ordering: .acquiring), pageSize >= UseMark.pageByteCountMin
     else { return }
     try checkOwnDescriptor("write")
@@ -317,18 +323,39 @@ extension Environment {
       if result == 0 { result = syncData() }
       guard result == 0 else { throw StorageError(errno: result, operation: "write", path: path) }
     }
+    _ = Self.whenExiting
     hasMark.store(true, ordering: .releasing)
   }
 
-  /// Called when this process closes the file.
+  private static let whenExiting: Void = {
+    // A program may keep a store in a global, which is never released.
+    _ = atexit { EnvironmentRegistry.shared.endUseAtExit() }
+  }()
+
+  /// Called at the exit of the process, beside other threads, which may go on writing. It waits for
+  /// none: while one writes, the mark stays. The next commit of this process sets it again.
+  ///
+  /// A writer first sets `writingThread` and then reads `isUnmarking`, and this does it the other
+  /// way round, so one of them sees the other.
+  func endUseAtExit() {
+    guard !isForked, hasMark.load(ordering: .acquiring) else { return }
+    isUnmarking.store(true, ordering: .sequentiallyConsistent)
+    defer { isUnmarking.store(false, ordering: .sequentiallyConsistent) }
+    guard writingThread.load(ordering: .sequentiallyConsistent) == 0,
+      endUse(Deadline(after: .zero))
+    else { return }
+    hasMark.store(false, ordering: .releasing)
+    LockFile(lockPath, borrowing: lockDescriptor).endOpening()
+  }
+
+  /// Syncs the file and removes the mark, if no other process has the file open.
   ///
   /// - Returns: whether other processes wait with opening it until this one has closed its
   ///   descriptor of the lock file.
-  func endUse() -> Bool {
+  func endUse(_ deadline: Deadline = Deadline(after: closePatience)) -> Bool {
     guard hasMark.load(ordering: .acquiring), (try? checkOwnDescriptor("close")) != nil,
       FileFacts.of(descriptor: lockDescriptor)?.identity == lockIdentity,
-      (try? LockFile(lockPath, borrowing: lockDescriptor).beginOpening(
-        Deadline(after: Self.closePatience))) != nil
+      (try? LockFile(lockPath, borrowing: lockDescriptor).beginOpening(deadline)) != nil
     else { return false }
     if tarn_is_locked_elsewhere(descriptor, DataLocks.shared, 0) == 0 { removeMark() }
     return true

@@ -193,6 +193,15 @@ final class EnvironmentRegistry: Sendable {
     existing.raiseDurability(to: options.durability)
   }
 
+  /// Removes the marks of files whose commits are not synced, at the exit of the process. They stay
+  /// if another thread is opening or closing a file.
+  func endUseAtExit() {
+    _ = open.withLockIfFree { open in
+      open.forgetParent()
+      for environment in open.environments.values { environment.endUseAtExit() }
+    }
+  }
+
   func close(_ environment: Environment) {
     let isUnused = environment.state.withLock { state in
       require(state.openings > 0, "close() was called more often than open()")

@@ -75,7 +75,6 @@ extension Environment {
     _ body: (borrowing WriteTransaction) throws(StorageError) -> R
   ) throws(StorageError) -> R {
     try checkWritable()
-    if durability == .relaxed { try beginUse() }
     return try writeEvenIfClosed(body)
   }
 
@@ -91,13 +90,14 @@ extension Environment {
     let (engine, transaction) = try beginWrite()
     defer { leave(keeping: nil, of: engine) }
     let raw = unsafe transaction.raw
-    writingThread.store(me, ordering: .relaxed)
-    defer { writingThread.store(0, ordering: .relaxed) }
+    writingThread.store(me, ordering: .sequentiallyConsistent)
+    defer { writingThread.store(0, ordering: .releasing) }
     let life = WriteLife()
     let durability = durability
     engine.setDurability(durability)
     let answer: R
     do throws(StorageError) {
+      if durability == .relaxed { try beginUse() }
       try requireSoundFreeList()
       answer = try body(
         WriteTransaction(environment: self, engine: engine, handle: transaction, life: life))

@@ -32,6 +32,24 @@ package struct Lock<Content: ~Copyable>: ~Copyable, @unchecked Sendable {
     content = _Cell(value)
   }
 
+  /// Runs `body` if no thread holds the lock, and returns false otherwise.
+  borrowing func withLockIfFree(_ body: (inout sending Content) -> Void) -> Bool {
+    let word = unsafe word._address
+    let content = unsafe content._address
+    let held = tarn_lock_held()
+    let wasFree = unsafe word.pointee.compareExchange(
+      expected: 0, desired: held, ordering: .acquiring
+    ).exchanged
+    guard wasFree else { return false }
+    defer {
+      if unsafe word.pointee.exchange(0, ordering: .releasing) == held &+ 1 {
+        unsafe tarn_lock_wake(word)
+      }
+    }
+    unsafe body(&content.pointee)
+    return true
+  }
+
   @inline(__always)
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Content) throws(Failure) -> sending Result
