@@ -6,6 +6,7 @@ import Testing
   private static let schema: StoreSchema = {
     let types: [(String, ColumnType, Bool)] = [
       ("d", .decimal, false), ("dN", .decimal, true), ("x", .double, false), ("i", .int, false),
+      ("f", .float, false),
     ]
     let columns = types.enumerated().map { index, column in
       ColumnSchema(
@@ -23,7 +24,8 @@ import Testing
     let rows = WorkingCluster(Self.schema.classes[0])
     let slot = rows.insert(ObjectKey(1))
     let decimal = Value.decimal(try #require(DecimalNumber(text: d)).cell)
-    for (column, value) in [decimal, decimal, .double(x), .int(i)].enumerated() {
+    let values = [decimal, decimal, .double(x), .int(i), .float(Float(x))]
+    for (column, value) in values.enumerated() {
       rows.set(ColumnID(UInt16(column)), slot, value)
     }
     let source = Rows(FixtureRows(clusters: [[]], longs: [:], owner: QueryFixture()))
@@ -61,7 +63,37 @@ import Testing
     #expect(try passes(text, d: "0.1", x: 0.1, i: 1) == expected)
   }
 
+  /// Also for a float that is the nearest to the double.
   @Test(arguments: [
+    ("x == 'Infinity'", Double.infinity, true), ("x == '-Infinity'", -.infinity, true),
+    ("x == 'infinity'", 1, false), ("x == '+inf'", .infinity, true),
+    ("x < 'Infinity'", .greatestFiniteMagnitude, true), ("x < 'Infinity'", .infinity, false),
+    ("x > '-Infinity'", -1, true), ("x > '-Infinity'", -.infinity, false),
+    ("x > '-Infinity'", .nan, false), ("x == 'NaN'", .nan, true), ("x == 'NaN'", 1, false),
+    ("x != 'NaN'", .nan, false), ("x != 'NaN'", 1, true), ("x <= 'NaN'", .nan, false),
+    ("x >= 'NaN'", 1, false), ("x IN {'NaN', 2}", .nan, true), ("x IN {'NaN', 2}", 2, true),
+    ("x IN {'Infinity', 'NaN'}", .infinity, true), ("x IN {'Infinity'}", 1, false),
+    ("'Infinity' > x", 1, true), ("x BETWEEN {'-Infinity', 0}", -.infinity, true),
+    ("x == '2.5'", 2.5, true), ("x == '-3'", -3, true), ("x > '1e3'", 1_000.5, true),
+    ("x == '0.1'", 0.1, true),
+  ])
+  func numbersInQuotesBesideDoubles(_ text: String, _ x: Double, _ expected: Bool) throws {
+    #expect(try passes(text, x: x) == expected)
+    if x.magnitude == .greatestFiniteMagnitude { return }
+    #expect(try passes(text.replacing("x", with: "f"), x: x) == expected)
+  }
+
+  @Test(arguments: [
+    (
+      "x == 'many'",
+      "property 'x' of class 'Sum' is of type double, which cannot be compared with \"many\": "
+        + "write a number like 2.5 or \"Infinity\""
+    ),
+    (
+      "x == '0x1p3'",
+      "property 'x' of class 'Sum' is of type double, which cannot be compared with \"0x1p3\": "
+        + "write a number like 2.5 or \"Infinity\""
+    ),
     (
       "d == 'ten'",
       "property 'd' of class 'Sum' is of type decimal, which cannot be compared with \"ten\": "
@@ -70,10 +102,6 @@ import Testing
     (
       "d == TRUE",
       "property 'd' of class 'Sum' is of type decimal, which cannot be compared with TRUE"
-    ),
-    (
-      "x == '0.1'",
-      "property 'x' of class 'Sum' is of type double, which cannot be compared with \"0.1\""
     ),
     (
       "d CONTAINS '1'",

@@ -127,8 +127,6 @@ import Testing
     for _ in 0..<300 {
       let predicate = random.fittingPredicate(depth: 2)
       let text = predicate.description
-      // Infinity and NaN have no literal but beside decimals.
-      if text.contains("nan") || text.contains("inf") { continue }
       let resolved = try ResolvedPredicate(
         predicate, on: QueryFixture.thing, in: QueryFixture.schema)
       let parsed = try ResolvedPredicate(

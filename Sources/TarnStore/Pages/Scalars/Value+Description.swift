@@ -13,7 +13,9 @@ extension Value: CustomStringConvertible {
     case .link(let key), .object(_, let key): "object \(key.rawValue)"
     case .list: "a list"
     case .map: "a map"
-    case .int, .float, .double: predicateText
+    case .int(let value): String(value)
+    case .float(let value): "\(Double(value))"
+    case .double(let value): "\(value)"
     }
   }
 }
@@ -26,8 +28,8 @@ extension Value {
     case .null: "NULL"
     case .int(let value): String(value)
     case .bool(let value): value ? "TRUE" : "FALSE"
-    case .float(let value): "\(Double(value))"
-    case .double(let value): "\(value)"
+    case .float(let value): Self.floatingText(Double(value))
+    case .double(let value): Self.floatingText(value)
     case .string(let text): Self.quoted(text)
     case .data(let bytes): "X'" + bytes.map { Self.hexadecimal(UInt64($0), 2) }.joined() + "'"
     case .date(let date): "\"\(date.iso8601)\""
@@ -37,6 +39,12 @@ extension Value {
     case .decimal(let cell): Self.decimalText(DecimalNumber(cell))
     case .list(let id), .map(let id): "#\(id.rawValue)"
     }
+  }
+
+  /// Numbers that are not finite are texts, which the type of the property makes numbers.
+  private static func floatingText(_ value: Double) -> String {
+    if value.isFinite { return "\(value)" }
+    return value.isNaN ? "\"NaN\"" : value < 0 ? "\"-Infinity\"" : "\"Infinity\""
   }
 
   private static func decimalText(_ value: DecimalNumber) -> String {

@@ -60,10 +60,9 @@ struct ColumnConstants {
   }
 
   private func isNaN(_ value: Value) -> Bool {
-    if case .string(let text) = value, path.type == .decimal {
-      return DecimalNumber(text: text)?.isNaN == true
-    }
-    return NumericConstant(value)?.isNaN == true
+    guard case .string(let text) = value else { return NumericConstant(value)?.isNaN == true }
+    let isNumber = path.type == .decimal || path.type == .double || path.type == .float
+    return isNumber && DecimalNumber(text: text)?.isNaN == true
   }
 
   private var isNull: ResolvedNode {
@@ -173,8 +172,26 @@ extension ColumnConstants {
 
   /// A number in the type of a double or float column.
   private func floatingNumber(_ value: Value) throws(PredicateError) -> NumericConstant {
-    let number = try number(value)
+    var number: NumericConstant
+    if case .string(let text) = value {
+      guard let quoted = Self.quotedNumber(text) else {
+        throw mismatch(value, ": write a number like 2.5 or \"Infinity\"")
+      }
+      number = quoted
+    } else {
+      number = try self.number(value)
+    }
     return path.type == .float ? number.asFloat : number
+  }
+
+  /// A number in quotes, which means the same as without them. Only in quotes can it be not finite.
+  private static func quotedNumber(_ text: String) -> NumericConstant? {
+    guard let written = DecimalNumber(text: text) else { return nil }
+    if written.isNaN { return .double(.nan) }
+    if !written.isFinite { return .double(written.isNegative ? -.infinity : .infinity) }
+    if let integer = Int64(text) { return .int(integer) }
+    let isInteger = !text.utf8.contains(UInt8(ascii: ".")) && !text.lowercased().contains("e")
+    return PredicateLexer.number(text, isInteger: isInteger).flatMap { NumericConstant($0) }
   }
 
   private func decimal(_ value: Value) throws(PredicateError) -> NumericConstant {

@@ -134,7 +134,7 @@ struct PredicateLexer {
 
   /// A double if it prints as the number is written; a decimal if a double would lose digits. Nil
   /// if both would.
-  private static func number(_ text: String, isInteger: Bool) -> Value? {
+  static func number(_ text: String, isInteger: Bool) -> Value? {
     guard let double = Double(text), let written = DecimalNumber.parse(text) else { return nil }
     if written.isExact, DecimalNumber(shortest: double).order != written.value.order {
       return .decimal(written.value.cell)
