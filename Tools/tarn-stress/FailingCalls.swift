@@ -83,6 +83,10 @@ final class FailingCalls {
       return false
     }
     outcomes[outcome.map { "\($0.code)" } ?? "fine", default: 0] += 1
+    // Bytes that are missing are damage; a call that fails says nothing about the file.
+    if let outcome, fault.name != "half", Self.damage.contains(outcome.code) {
+      throw ToolError("a failure is reported as \(outcome.code): \(outcome.message)")
+    }
     try things.close()
     do {
       try things.check(hasSucceeded: outcome == nil, isCommitted: outcome?.isCommitted)
@@ -96,6 +100,8 @@ final class FailingCalls {
     }
     return true
   }
+
+  private static let damage = ["invalidDatabase", "incompatibleLockFile", "mayBeDamaged"]
 
   private struct Outcome {
     let code: String

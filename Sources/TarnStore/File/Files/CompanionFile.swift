@@ -88,9 +88,9 @@ enum CompanionFile {
       usleep(1000)
       return try openExisting(kind, path, data, attempt + 1)
     }
-    if let objection = objection(to: facts, path, data) { throw refusal(path, objection) }
+    if let objection = try objection(to: facts, path, data) { throw refusal(path, objection) }
     let file = try reopen(name.raw, path)
-    let content = content(of: file.raw, kind, facts.byteCount)
+    let content = try content(of: file.raw, kind, facts.byteCount, path)
     if content == .foreign {
       // A lock on it means that other processes use it and have found it valid.
       if tarn_is_locked_elsewhere(file.raw, 0, 0) > 0 {
@@ -109,12 +109,10 @@ enum CompanionFile {
 
   private static func objection(
     to facts: FileFacts, _ path: String, _ data: FileFacts
-  ) -> String? {
+  ) throws(StorageError) -> String? {
     guard facts.isRegularFile else { return "it is not a regular file" }
     guard facts.linkCount == 1 else { return "it has other hard links" }
-    guard let folder = FileFacts.at(FilePaths.folder(of: path)) else {
-      return "its folder cannot be read"
-    }
+    let folder = try FileFacts.known(at: FilePaths.folder(of: path), "open")
     return data.rights.objection(to: facts.rights, in: folder.rights, user: geteuid())
   }
 
@@ -138,15 +136,24 @@ enum CompanionFile {
   }
 
   private static func content(
-    of file: Int32, _ kind: CompanionKind, _ byteCount: Int64
-  ) -> CompanionKind.Content {
+    of file: Int32, _ kind: CompanionKind, _ byteCount: Int64, _ path: String
+  ) throws(StorageError) -> CompanionKind.Content {
     var start = [UInt8](repeating: 0, count: CompanionKind.startByteCount)
-    let count = unsafe start.withUnsafeMutableBytes {
-      unsafe pread(file, $0.baseAddress, $0.count, 0)
+    var found = 0
+    while found < start.count {
+      let count = unsafe start.withUnsafeMutableBytes {
+        unsafe pread(file, $0.baseAddress! + found, $0.count - found, off_t(found))
+      }
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else {
+        throw StorageError(errno: errno, operation: "open", path: path, call: "pread")
+      }
+      if count == 0 { break }
+      found += count
     }
     // Another process may be extending it at this moment.
     let now = FileFacts.of(descriptor: file)?.byteCount ?? byteCount
-    return kind.content(start: Array(start.prefix(max(0, count))), byteCount: now)
+    return kind.content(start: Array(start.prefix(found)), byteCount: now)
   }
 
   // MARK: - Creating files

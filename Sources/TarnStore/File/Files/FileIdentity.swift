@@ -39,6 +39,25 @@ package struct FileFacts: Sendable {
     return unsafe path.withPath { unsafe stat($0, &facts) } == 0 ? FileFacts(facts) : nil
   }
 
+  /// The file at the path.
+  ///
+  /// Errors: those of `stat`. A call that fails is not taken for a file that is missing.
+  static func known(at path: String, _ operation: String) throws(StorageError) -> FileFacts {
+    if let facts = at(path) { return facts }
+    throw StorageError(errno: errno, operation: operation, path: path, call: "stat")
+  }
+
+  /// Whether the path leads to that file.
+  ///
+  /// Errors: those of `stat`, unless there is no file.
+  static func leads(
+    _ path: String, to file: FileIdentity, _ operation: String
+  ) throws(StorageError) -> Bool {
+    if let facts = at(path) { return facts.identity == file }
+    if errno == ENOENT || errno == ENOTDIR { return false }
+    throw StorageError(errno: errno, operation: operation, path: path, call: "stat")
+  }
+
   /// Deletes the file at the path.
   ///
   /// - Returns: why it cannot, as an error number; nil if it has.
@@ -49,6 +68,16 @@ package struct FileFacts: Sendable {
   package static func of(descriptor: Int32) -> FileFacts? {
     var facts = stat()
     return unsafe fstat(descriptor, &facts) == 0 ? FileFacts(facts) : nil
+  }
+
+  /// The file of a descriptor of the library.
+  ///
+  /// Errors: those of `fstat`.
+  static func known(
+    of descriptor: Int32, _ path: String, _ operation: String
+  ) throws(StorageError) -> FileFacts {
+    if let facts = of(descriptor: descriptor) { return facts }
+    throw StorageError(errno: errno, operation: operation, path: path, call: "fstat")
   }
 
   /// Whether the program closed a descriptor of the file. A disk that does not answer does not mean

@@ -100,7 +100,9 @@ enum SystemLimit {
 /// The only code that maps system error numbers to errors for people.
 extension StorageError {
   /// The error for a system error number.
-  package init(errno number: Int32, operation: String, path: String) {
+  ///
+  /// - Parameter call: the system call, where its operation does not tell.
+  package init(errno number: Int32, operation: String, path: String, call: String? = nil) {
     let code: Code
     switch number {
     case ENOSPC, EDQUOT: code = .diskFull
@@ -122,7 +124,7 @@ extension StorageError {
       case EFBIG where SizeLimit.byteCount != nil:
         "the file would be longer than this process may write files: raise its limit (ulimit -f, "
           + "RLIMIT_FSIZE), which is \(Self.limit(SizeLimit.resource)) bytes"
-      default: unsafe String(cString: strerror(number))
+      default: unsafe (call.map { $0 + ": " } ?? "") + String(cString: strerror(number))
       }
     self.init(code, operation: operation, path: path, detail: detail)
   }

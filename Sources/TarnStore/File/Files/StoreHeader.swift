@@ -122,9 +122,8 @@ struct StoreHeader: Equatable {
   private static func isUnfinished(
     _ descriptor: Int32, _ path: String
   ) throws(StorageError) -> Bool {
-    guard let fileByteCount = FileFacts.of(descriptor: descriptor)?.byteCount,
-      fileByteCount <= newPageCount * pageSizes.max()!
-    else { return false }
+    let fileByteCount = try FileFacts.known(of: descriptor, path, "open").byteCount
+    guard fileByteCount <= newPageCount * pageSizes.max()! else { return false }
     var all = try bytes(of: descriptor, at: 0, count: Int(fileByteCount), path)
     guard all.count == fileByteCount else { return false }
     let mark = unfinishedMarkOffset..<unfinishedMarkOffset + unfinishedMark.count
@@ -160,7 +159,9 @@ struct StoreHeader: Equatable {
         unsafe pread(descriptor, $0.baseAddress! + found, $0.count - found, off_t(offset + found))
       }
       if more < 0 && errno == EINTR { continue }
-      guard more >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
+      guard more >= 0 else {
+        throw StorageError(errno: errno, operation: "open", path: path, call: "pread")
+      }
       if more == 0 { break }
       found += more
     }

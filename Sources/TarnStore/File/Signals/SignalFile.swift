@@ -74,7 +74,7 @@ import Synchronization
     try self.init(
       path: environment.path + "-signal", data: environment.dataIdentity,
       lock: environment.lockIdentity,
-      like: environment.kind == .shared ? FileFacts.at(environment.path) : nil,
+      like: environment.kind == .shared ? FileFacts.known(at: environment.path, "open") : nil,
       deadline: deadline, syncsName: syncsName)
   }
 

@@ -73,17 +73,17 @@ internal import Glibc
   private static func prepare(
     _ descriptor: Int32, _ path: String, _ fields: [UInt64], isNamed: Bool, syncsName: Bool
   ) throws(StorageError) -> SignalOpening? {
-    guard let facts = FileFacts.of(descriptor: descriptor) else { return nil }
-    if isNamed, FileFacts.at(path)?.identity != facts.identity { return nil }
+    let facts = try FileFacts.known(of: descriptor, path, "open")
+    if isNamed, try !FileFacts.leads(path, to: facts.identity, "open") { return nil }
     FaultPoint.hit("signal.locked")
     let isInUse =
       tarn_is_locked_elsewhere(
         descriptor, SignalLayout.processLockByte, Int64(SignalLayout.processCount)) != 0
     if isInUse {
-      let found = state(of: descriptor, facts, fields)
+      let found = try state(of: descriptor, facts, fields, path)
       if found != .right { throw refusal(found, path) }
     } else {
-      if syncsName, state(of: descriptor, facts, fields) != .right { try syncName(path) }
+      if syncsName, try state(of: descriptor, facts, fields, path) != .right { try syncName(path) }
       // Its contents are obsolete: a counter with a flipped bit would hide later versions.
       try initialise(descriptor, path, fields)
     }
@@ -132,11 +132,17 @@ internal import Glibc
   private enum State { case right, ofAnotherStore, senseless, newer }
 
   private static func state(
-    of descriptor: Int32, _ facts: FileFacts, _ fields: [UInt64]
-  ) -> State {
+    of descriptor: Int32, _ facts: FileFacts, _ fields: [UInt64], _ path: String
+  ) throws(StorageError) -> State {
     var header = [UInt64](repeating: 0, count: 6)
-    let count = unsafe header.withUnsafeMutableBytes {
-      unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
+    var count = -1
+    repeat {
+      count = unsafe header.withUnsafeMutableBytes {
+        unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
+      }
+    } while count < 0 && errno == EINTR
+    guard count >= 0 else {
+      throw StorageError(errno: errno, operation: "open", path: path, call: "pread")
     }
     guard count == 48, header[0] == SignalLayout.magic else { return .senseless }
     if UInt32(truncatingIfNeeded: header[1]) != SignalLayout.format { return .newer }

@@ -142,12 +142,13 @@ extension Environment {
   private func openEngine(
     _ size: (FileFacts) throws(StorageError) -> ClosedRange<Int>
   ) throws(StorageError) -> Engine {
-    guard let data = FileFacts.of(descriptor: descriptor), data.identity == dataIdentity else {
+    if FileFacts.isLost(descriptor, of: dataIdentity) {
       throw error(.failed, "open", LostDescriptor.detail(descriptor))
     }
-    guard FileFacts.of(descriptor: lockDescriptor)?.identity == lockIdentity else {
+    if FileFacts.isLost(lockDescriptor, of: lockIdentity) {
       throw error(.failed, "open", LostDescriptor.detail(lockDescriptor))
     }
+    let data = try FileFacts.known(of: descriptor, path, "open")
     let size = try size(data)
     let lock = LockFile(lockPath, borrowing: lockDescriptor)
     try lock.beginOpening(Deadline(after: .seconds(10)))

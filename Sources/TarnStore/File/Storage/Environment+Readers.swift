@@ -86,18 +86,22 @@ extension Environment {
 
   /// Are the files at their paths still the ones that this process opened? Three microseconds.
   ///
-  /// Errors: `.corrupted` if the data was cut; `.replaced`. Writing must then stop: a commit would
-  /// go to a file that no other process sees. Reading continues.
+  /// Errors: `.corrupted` if the data was cut; `.replaced`; those of `stat`. Writing must then stop:
+  /// a commit would go to a file that no other process sees. Reading continues.
   package func checkIdentity(_ operation: String = "write") throws(StorageError) {
     // Files without names cannot be replaced.
     guard kind == .shared else { return }
     let known = knownByteCount.load(ordering: .acquiring)
     guard let data = FileFacts.at(path), data.identity == dataIdentity else {
+      // A call that failed only once says nothing about the file.
+      if try FileFacts.leads(path, to: dataIdentity, operation) {
+        return try checkIdentity(operation)
+      }
       throw error(
         .replaced, operation,
         "the file was deleted, moved or replaced while it was open; \(Self.wayOfLost)")
     }
-    guard FileFacts.at(lockPath)?.identity == lockIdentity else {
+    guard try FileFacts.leads(lockPath, to: lockIdentity, operation) else {
       throw error(
         .replaced, operation,
         "its lock file was deleted or replaced while it was open; \(Self.wayOfLost)")

@@ -82,13 +82,14 @@ struct FileToOpen: ~Copyable {
       throw StorageError(errno: errno, operation: "open", path: given)
     }
     // Checked first, because opening a pipe could block forever.
-    guard let facts = FileFacts.at(path), facts.isRegularFile else {
+    let facts = try FileFacts.known(at: path, "open")
+    guard facts.isRegularFile else {
       throw StorageError(
         .notAStore, operation: "open", path: path, detail: "the path is not a regular file")
     }
     let file = try Self.open(path, mustWrite: !options.isReadOnly)
     let mayWrite = fcntl(file.raw, F_GETFL) & O_ACCMODE == O_RDWR
-    guard FileFacts.of(descriptor: file.raw)?.identity == facts.identity else {
+    guard try FileFacts.known(of: file.raw, path, "open").identity == facts.identity else {
       throw StorageError(
         .overtaken, operation: "open", path: path, detail: "the file was replaced just now")
     }
@@ -195,7 +196,7 @@ struct FileToOpen: ~Copyable {
   ) throws(StorageError) {
     // LMDB does not write free pages, so a file may end before its last page. Only a walk can tell
     // whether a page in use is missing.
-    let now = FileFacts.of(descriptor: file)?.byteCount ?? 0
+    let now = try FileFacts.known(of: file, path, "open").byteCount
     guard UInt64(now) < header.byteCount else { return }
     let report = try Environment.verifyPages(descriptor: file, path: path)
     if let problem = report?.problems.first { throw StoreHeader.corrupted(path, problem) }
@@ -368,10 +369,10 @@ struct FileToOpen: ~Copyable {
     _ lock: borrowing LockFile
   ) throws(StorageError) -> FileIdentity {
     let identity = try lock.identity()
-    let isInPlace =
-      FileFacts.at(lockPath)?.identity == identity
-      && FileFacts.at(path)?.identity == facts.identity
-    guard kind != .shared || isInPlace else {
+    guard kind == .shared else { return identity }
+    guard try FileFacts.leads(lockPath, to: identity, "open"),
+      try FileFacts.leads(path, to: facts.identity, "open")
+    else {
       throw StorageError(.overtaken, operation: "open", path: path, detail: whatHappened())
     }
     return identity
@@ -401,11 +402,11 @@ struct FileToOpen: ~Copyable {
     let offset = Self.dataByte(lock)
     var result = tarn_close_in_child(copy)
     if result == 0 { result = tarn_lock_shared(copy, offset, 1) }
-    let others =
-      result != 0
-      ? 0
-      : tarn_is_locked_elsewhere(copy, start, offset - start)
-        | tarn_is_locked_elsewhere(copy, offset + 1, 0)
+    var others: Int32 = 0
+    for (first, count) in [(start, offset - start), (offset + 1, 0)] where result == 0 {
+      let found = tarn_is_locked_elsewhere(copy, first, count)
+      if found < 0 { result = errno } else { others |= found }
+    }
     if result == 0 && others == 0 { return copy }
     tarn_unlock_and_close(copy)
     if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }

@@ -267,7 +267,7 @@ extension Environment {
   }
 
   func checkOwnDescriptor(_ operation: String) throws(StorageError) {
-    guard FileFacts.of(descriptor: descriptor)?.identity == dataIdentity else {
+    if FileFacts.isLost(descriptor, of: dataIdentity) {
       throw error(.failed, operation, LostDescriptor.detail(descriptor) + "; restart the program")
     }
   }

@@ -228,6 +228,8 @@ package final class Store: Sendable {
     do throws(StorageError) {
       try environment.checkIdentity("follow")
     } catch {
+      // A disk that does not answer says nothing about the file.
+      guard error.code == .replaced || error.code == .corrupted else { return false }
       state.withLock { $0.loss = error }
       // What to do about it is said by the error of a write.
       StoreLog.shared.write(
