@@ -32,7 +32,7 @@ package final class CuttingProxy: Sendable {
   ///
   /// - Parameter folder: the folder of the socket, which exists.
   package static func listener(_ folder: String) throws -> Int32 {
-    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
     guard listener >= 0,
       withAddress(folder + "/.s.PGSQL.5432", { bind(listener, $0, $1) }) == 0,
       listen(listener, 16) == 0
@@ -66,7 +66,8 @@ package final class CuttingProxy: Sendable {
     while true {
       let client = Glibc.accept(listener, nil, nil)
       if client < 0 { break }
-      let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      _ = fcntl(client, F_SETFD, FD_CLOEXEC)
+      let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
       guard Self.withAddress(target, { connect(server, $0, $1) }) == 0 else {
         for descriptor in [client, server] { Glibc.close(descriptor) }
         continue

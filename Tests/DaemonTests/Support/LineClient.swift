@@ -18,7 +18,12 @@ final class LineClient {
     _ = send(descriptor, words, words.count, Int32(MSG_NOSIGNAL))
   }
 
-  deinit { close(descriptor) }
+  /// Closing alone does not end the connection while a child of another test, between `fork` and
+  /// `exec`, has the descriptor as well.
+  deinit {
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    close(descriptor)
+  }
 
   /// The next line; nil at the end of the connection.
   func line() throws -> String? {
