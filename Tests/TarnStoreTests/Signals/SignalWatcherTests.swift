@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TarnStore
@@ -32,6 +33,27 @@ import Testing
       writer.wake()
       #expect(bell.wait())
     }
+    registration.cancel()
+  }
+
+  /// A waking thread that is stopped between its two steps has written to the descriptor, and has
+  /// not yet rung the bell.
+  @Test(.timeLimit(.minutes(10)))
+  func `a wake takes one turn of the thread, also before its bell is rung`() async throws {
+    let watcher = SignalWatcher()
+    let reader = try position.open()
+    // Without a probe, so that no turn comes by time.
+    let registration = try watcher.add(reader, seen: 0, probeHead: nil, onChange: {})
+    let descriptor = try #require(watcher.waker).descriptor
+    let wakes = 20
+    for _ in 0..<wakes {
+      let before = watcher.turns.load(ordering: .relaxed)
+      var one: UInt64 = 1
+      #expect(write(descriptor, &one, 8) == 8)
+      try await yieldUntil { watcher.turns.load(ordering: .relaxed) > before }
+    }
+    // A few for the registration.
+    #expect(watcher.turns.load(ordering: .relaxed) <= wakes + 5)
     registration.cancel()
   }
 

@@ -1,5 +1,6 @@
 internal import CTarn
 internal import Glibc
+internal import Synchronization
 
 /// Notices commits of other processes: one thread for all files that this process has open, which
 /// sleeps on one inotify descriptor. The thread starts with the first registration and ends with
@@ -42,6 +43,10 @@ package final class SignalWatcher: Sendable {
   private let forkCount = tarn_fork_count()
   private let means: Means
   private let state: Lock<State>
+  /// How often the thread has waited. For tests, as is `waker`.
+  let turns = Atomic(0)
+  /// What wakes the thread; nil while none runs.
+  var waker: Waker? { state.withLock { $0.waker } }
 
   private struct State {
     var entries: [Int: Entry] = [:]
@@ -136,6 +141,7 @@ package final class SignalWatcher: Sendable {
       guard let round = prepare() else { return }
       let events =
         round.sleepsOnBells ? unsafe sleepOnBells(round, knock) : poll(round, waker)
+      turns.add(1, ordering: .relaxed)
       check(round, events)
     }
   }
