@@ -97,6 +97,28 @@ import Testing
     withExtendedLifetime(pin) {}
   }
 
+  /// The wall clock was set back by an hour after the commit, or ahead.
+  @Test(arguments: [-3_600_000_000, 3_600_000_000])
+  func `jumps of the wall clock do not change for how long a state has been read`(
+    _ jump: Int64
+  ) {
+    let start: Int64 = 1_700_000_000_000_000
+    let note = CommitNote(time: start, stamp: 1, age: 50_000_000, logBytes: 0)
+    let newest = CommitNote(
+      after: note, at: start + jump, elapsed: 7_000_000, cursors: [], origin: "")
+    let age = newest.age(at: start + 2 * jump, elapsed: 5_000_000)
+    #expect(PinnedState.seconds(from: note, toAge: age) == 12)
+    #expect(PinnedState.seconds(from: note, toAge: nil) == nil)
+  }
+
+  @Test func `a state is read since the commit after it`() throws {
+    let pin = try store.newestSnapshot()
+    try change(1)
+    let state = try #require(try store.pinnedStates().first)
+    #expect(try #require(state.seconds) < 60)
+    withExtendedLifetime(pin) {}
+  }
+
   @Test func `a released state is free to warn of again`() throws {
     store.pinWatch.withLock { $0.warnAt = 100_000 }
     for _ in 0..<2 {

@@ -15,8 +15,14 @@ package struct PinnedState: Sendable {
   /// read at least since then. Nil for the newest state, and if the record lacks a time.
   package let since: Int64?
 
-  /// The seconds for which the state has been read at least; nil if `since` is.
-  package var seconds: Int64? { since.map { max(0, CommitNote.now - $0) / 1_000_000 } }
+  /// The seconds for which the state has been read at least, by a clock that nobody sets; nil if
+  /// `since` is.
+  package let seconds: Int64?
+
+  /// The seconds from a commit until the history has an age.
+  static func seconds(from note: CommitNote, toAge age: UInt64?) -> Int64? {
+    age.map { Int64(clamping: ($0 - min($0, note.age)) / 1_000_000) }
+  }
 
   /// "process 4711 (notes) has been reading an old version for 612 s, 1204 commits long"
   package var sentence: String {
@@ -36,28 +42,32 @@ extension Store {
       .sorted { ($0.transactionID, $0.processID) < ($1.transactionID, $1.processID) }
     guard let oldest = pins.first?.transactionID else { return [] }
     let kept = try KeptPages(since: oldest, in: snapshot.transaction)
+    let last = try ChangeLog.header(of: snapshot.version, in: snapshot.transaction)?.meta.note
+    let age = last?.age(
+      at: CommitNote.now, elapsed: signal.microseconds(sinceCommit: snapshot.head.commitID))
     let ids = Set(pins.map(\.processID))
     let processes = Dictionary(
       uniqueKeysWithValues: ids.map { ($0, signal.process(withID: $0)) })
     var states: [PinnedState] = []
     for pin in pins {
-      states.append(try state(of: pin, processes, kept, snapshot))
+      states.append(try state(of: pin, processes, kept, snapshot, age))
     }
     return states
   }
 
   private func state(
     of pin: ReaderPin, _ processes: [Int32: SignalProcess], _ kept: KeptPages,
-    _ snapshot: Snapshot
+    _ snapshot: Snapshot, _ age: UInt64?
   ) throws(StorageError) -> PinnedState {
     let newest = snapshot.transaction.transactionID
     let next = try firstRecord(after: pin.transactionID, in: snapshot)
+    let note = next?.meta.note
     return PinnedState(
       process: processes[pin.processID] ?? SignalProcess(processID: pin.processID, startTime: 0),
       commitsBehind: newest > pin.transactionID ? newest - pin.transactionID : 0,
       versionsBehind: next.map { snapshot.version.rawValue &- $0.to.rawValue &+ 1 } ?? 0,
       keptBytes: kept.count(since: pin.transactionID) * environment.pageSize,
-      since: next?.meta.note?.time)
+      since: note?.time, seconds: note.flatMap { PinnedState.seconds(from: $0, toAge: age) })
   }
 
   /// The first record of a later commit: records that a reader needs are not removed. Nil if the

@@ -51,13 +51,21 @@ package struct CommitNote: Equatable, Sendable {
     after last: CommitNote?, at time: Int64, elapsed: UInt64? = nil, cursors: [UInt32],
     origin: String, stampAtLeast floor: UInt64 = 0
   ) {
-    let clock = UInt64(clamping: time)
-    let shown = last.map { clock - min(clock, UInt64(clamping: $0.time)) } ?? 0
-    let elapsed = last == nil ? 0 : elapsed ?? min(shown, Self.ageStepMax)
     self.init(
-      time: time, stamp: max(clock, floor, last.map { $0.stamp &+ 1 } ?? 0),
-      age: (last?.age ?? 0) &+ elapsed, logBytes: last?.logBytes ?? 0,
+      time: time, stamp: max(UInt64(clamping: time), floor, last.map { $0.stamp &+ 1 } ?? 0),
+      age: last?.age(at: time, elapsed: elapsed) ?? 0, logBytes: last?.logBytes ?? 0,
       cursors: cursors.isEmpty ? cursors : cursors.sorted(), origin: Self.shortened(origin))
+  }
+
+  /// The age of the history some time after this commit, if there is no later one.
+  ///
+  /// - Parameters:
+  ///   - time: the wall clock, in microseconds since 1970.
+  ///   - elapsed: the microseconds since this commit; nil if only the wall clock tells.
+  func age(at time: Int64, elapsed: UInt64?) -> UInt64 {
+    let clock = UInt64(clamping: time)
+    let shown = clock - min(clock, UInt64(clamping: self.time))
+    return age &+ (elapsed ?? min(shown, Self.ageStepMax))
   }
 
   /// The wall clock now.
