@@ -45,7 +45,7 @@ final class BulkFile {
         environment = handle
         break
       }
-      guard result == ENOMEM, room / 2 > byteCount else {
+      guard result == ENOMEM || result == EINVAL, room / 2 > byteCount else {
         throw StorageError(lmdb: result, operation: "copy", path: path)
       }
       room /= 2

@@ -101,6 +101,9 @@ struct EngineOpening {
         EAGAIN where attempts < 20:
         attempts += 1
         usleep(UInt32(500 * attempts))
+      // Not of LMDB's lock file, then: valgrind and some kernels refuse large maps so.
+      case EINVAL where mapByteCount / 2 >= smallest:
+        mapByteCount /= 2
       default:
         throw StorageError(lmdb: result, operation: "open", path: path)
       }
