@@ -34,14 +34,20 @@ package final class SignalTrap: Sendable {
       == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
+  /// Blocks a signal in this thread and those that it starts, and in a program that the process
+  /// becomes, or no longer does.
+  package static func block(_ number: Int32, _ isBlocked: Bool = true) {
+    var mask = sigset_t()
+    sigemptyset(&mask)
+    sigaddset(&mask, number)
+    pthread_sigmask(isBlocked ? SIG_BLOCK : SIG_UNBLOCK, &mask, nil)
+  }
+
   /// Ends the process by a signal, whose action is the default one.
   package static func end(by number: Int32) -> Never {
     signal(number, SIG_DFL)
     // The parent process may have masked it.
-    var unmasked = sigset_t()
-    sigemptyset(&unmasked)
-    sigaddset(&unmasked, number)
-    pthread_sigmask(SIG_UNBLOCK, &unmasked, nil)
+    block(number, false)
     raise(number)
     _exit(ExitCode.failure.rawValue)
   }
@@ -89,10 +95,7 @@ private enum CaughtSignals {
     /// Lets this thread receive the signals: a parent may have started the process with them
     /// blocked, as threads of Dispatch have them.
     static func unblock(_ signals: [Int32]) {
-      var mask = sigset_t()
-      sigemptyset(&mask)
-      for number in signals { sigaddset(&mask, number) }
-      pthread_sigmask(SIG_UNBLOCK, &mask, nil)
+      for number in signals { SignalTrap.block(number, false) }
     }
   }
 

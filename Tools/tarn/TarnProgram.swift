@@ -15,6 +15,8 @@ enum TarnProgram {
     commands: CommandTable.commands)
 
   static func run() -> Int32 {
+    // The daemon handles it once it runs.
+    if ProgramArguments.all.dropFirst().first == DaemonCommand.name { SignalTrap.block(SIGHUP) }
     StandardDescriptors.fill()
     SignalTrap.setUp()
     if let words = LastWords(ProgramArguments.all) { return words.tell().rawValue }

@@ -51,6 +51,28 @@ struct ReloadTests {
     daemon.stop()
   }
 
+  /// From its first call on, a daemon is not ended by SIGHUP.
+  @Test func `a hangup while it starts does not end it`() async throws {
+    let file = try NoteFile(folder)
+    try file.put(1, "one")
+    let daemon = try DaemonProcess(folder, Self.configuration(Self.watch("a"))) { process in
+      while process.poll() == nil, !Self.catches(SIGBUS, process.processID) { sched_yield() }
+      for _ in 0..<20 { process.signal(SIGHUP) }
+    }
+    let output = folder.file("a.jsonl")
+    try await yieldUntil { try NoteModel(file: output).version >= 1 }
+    #expect(daemon.stop() == .exited(0))
+  }
+
+  /// Whether the process has an action for a signal, which is one of the first that it sets.
+  private static func catches(_ number: Int32, _ process: pid_t) -> Bool {
+    let status = FileManager.default.contents(atPath: "/proc/\(process)/status") ?? Data()
+    let lines = String(decoding: status, as: UTF8.self).split(separator: "\n")
+    let digits = lines.first { $0.hasPrefix("SigCgt:") }?.dropFirst(7)
+      .trimmingCharacters(in: .whitespaces)
+    return digits.flatMap { UInt64($0, radix: 16) }.map { $0 >> (number - 1) & 1 == 1 } ?? false
+  }
+
   @Test func deletesCursorsOfRemovedWatches() throws {
     let file = try NoteFile(folder)
     let daemon = try DaemonProcess(folder, Self.configuration(Self.watch("a"), Self.watch("b")))

@@ -24,9 +24,11 @@ final class DaemonProcess {
   ///     begins with `withoutState`.
   ///   - isOther: whether it runs as a user without rights if the test runs as root.
   ///   - wrapper: a program that starts it.
+  ///   - whileStarting: called when the process has been started.
   init(
     _ folder: TemporaryFolder, _ text: String, environment: [String: String] = [:],
-    asOther isOther: Bool = false, within wrapper: [String] = []
+    asOther isOther: Bool = false, within wrapper: [String] = [],
+    whileStarting: (ChildProcess) throws -> Void = { _ in }
   ) throws {
     self.folder = folder
     self.environment = environment
@@ -38,6 +40,7 @@ final class DaemonProcess {
     chmod(folder.file("notice"), 0o666)
     process = try Self.start(
       configuration, folder, environment, asOther: self.isOther, within: wrapper)
+    try whileStarting(process)
     try waitUntilReady()
   }
 

@@ -12,11 +12,17 @@ package enum DaemonProgram {
     commands: [DaemonCommand.spec])
 
   package static func run() -> Int32 {
+    // First: it would end the process, and may come at any time.
+    let hangup = signal(SIGHUP, SIG_IGN)
     StandardDescriptors.fill()
     SignalTrap.setUp()
     let arguments = parser.parseOrExit([DaemonCommand.name] + ProgramArguments.all.dropFirst())
     do {
       try ActionOptions.check(arguments)
+      if arguments.positional("ACTION") ?? "run" != "run" {
+        signal(SIGHUP, hangup)
+        SignalTrap.block(SIGHUP, false)
+      }
       let report = try act(arguments)
       try show(report.text)
       return report.code.rawValue
@@ -100,7 +106,15 @@ package enum DaemonProgram {
     Logger.shared = Logger(level: .warn) { log.write($0 == .warn ? .warning : .error, $1) }
     tarn_raise_descriptors()
     let ended = DispatchSemaphore(value: 0)
-    let starting = Lock<(daemon: Daemon?, isEnding: Bool)>((nil, false))
+    let starting = Lock(StartingDaemon())
+    let reloads = DispatchQueue(label: "tarn-reload")
+    let hangups = SignalTrap([SIGHUP], repeats: true) { _ in
+      let daemon = starting.withLock { starting in
+        starting.isReloading = true
+        return starting.stands ? starting.daemon : nil
+      }
+      if let daemon { reloads.async { daemon.reload() } }
+    }
     let trap = SignalTrap { _ in
       let daemon = starting.withLock { starting in
         starting.isEnding = true
@@ -109,7 +123,6 @@ package enum DaemonProgram {
       daemon?.stopSoon()
       ended.signal()
     }
-    signal(SIGHUP, SIG_IGN)
     let daemon = try Daemon(configuration(arguments), log)
     let isEnding = starting.withLock { starting in
       starting.daemon = daemon
@@ -117,14 +130,25 @@ package enum DaemonProgram {
     }
     if isEnding { daemon.stopSoon() }
     let late = try daemon.start().map { ", except \($0)" } ?? ""
-    let reloading = DispatchSource.makeSignalSource(
-      signal: SIGHUP, queue: DispatchQueue(label: "tarn-reload"))
-    reloading.setEventHandler { daemon.reload() }
-    reloading.resume()
+    let isReloading = starting.withLock { starting in
+      starting.stands = true
+      return starting.isReloading
+    }
+    if isReloading { reloads.async { daemon.reload() } }
     if !daemon.hasStopped { log.write(.notice, "the watches stand\(late)") }
     withExtendedLifetime(trap) { ended.wait() }
-    reloading.cancel()
-    daemon.stop()
+    starting.withLock { $0.stands = false }
+    withExtendedLifetime(hangups) { daemon.stop() }
     return .success
   }
+}
+
+/// The state of a daemon that signals may find before its watches stand.
+private struct StartingDaemon {
+  var daemon: Daemon?
+  var isEnding = false
+  /// Whether a signal asked for another look at the configuration.
+  var isReloading = false
+  /// Whether the watches stand, so that the configuration can be read again.
+  var stands = false
 }
