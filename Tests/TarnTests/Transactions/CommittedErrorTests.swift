@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Tarn
@@ -7,23 +8,6 @@ import Testing
 /// Writes that are committed, although their instance cannot read the new version: all read
 /// transactions are in use.
 struct CommittedErrorTests {
-  private func takeAllReaders(of shelter: Shelter) throws -> [ReadTransaction] {
-    var options = EnvironmentOptions()
-    options.durability = shelter.durability == .full ? .full : .relaxed
-    let environment = try Environment.open(
-      path: shelter.configuration.fileURL!.path, options: options)
-    defer { environment.close() }
-    var taken: [ReadTransaction] = []
-    while true {
-      do throws(StorageError) {
-        taken.append(try environment.beginRead())
-      } catch {
-        try #require(error.code == .readersFull, "\(error)")
-        return taken
-      }
-    }
-  }
-
   private func expectCommitted(_ error: Realm.Error?) {
     #expect(error?.code == .committed)
     #expect(error?.isCommitted == true)
@@ -40,7 +24,8 @@ struct CommittedErrorTests {
     let (mine, others) = (CatRecorder(a.cats), CatRecorder(b.cats))
     a.pump()
     b.pump()
-    let taken = try takeAllReaders(of: shelter)
+    let taken = try AllReaders.take(
+      of: shelter.configuration.fileURL!.path, durability == .full ? .full : .relaxed)
     expectCommitted(write(a))
     // It shows the version before, and can be used.
     #expect(!a.realm.isInWriteTransaction)

@@ -8,21 +8,6 @@ import Testing
 @Suite struct FullReaderTableTests {
   private let folder = TemporaryFolder()
 
-  /// Takes all that there are; they end with what is returned.
-  private func takeAll() throws -> [ReadTransaction] {
-    let environment = try Environment.open(path: folder.file("a.realm"))
-    defer { environment.close() }
-    var taken: [ReadTransaction] = []
-    while true {
-      do throws(StorageError) {
-        taken.append(try environment.beginRead())
-      } catch {
-        try #require(error.code == .readersFull, "\(error)")
-        return taken
-      }
-    }
-  }
-
   private func run(_ words: String...) throws -> ToolProcess.Result {
     try ToolProcess(folder, words).finish()
   }
@@ -33,7 +18,7 @@ import Testing
     try #require(filled.status == 0)
     let free = try run("inspect", "a.realm")
     #expect(free.errors == "")
-    let taken = try takeAll()
+    let taken = try AllReaders.take(of: folder.file("a.realm"))
     #expect(taken.count == 4096)
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
 
