@@ -134,7 +134,7 @@ final class FailingCalls {
 /// The step of each kind.
 final class FailingThing {
   enum Kind: String, CaseIterable {
-    case create, open, commit, grow, prune, migrate, copy, replace, compact, close
+    case create, open, commit, grow, prune, migrate, copy, replace, compact, follow, close
   }
 
   private let kind: Kind
@@ -148,6 +148,7 @@ final class FailingThing {
   private var store: Store?
   private var batch: ChangeBatch?
   private var cursor: ChangeCursor?
+  private var isLost = false
 
   init(_ kind: Kind, folder: String) throws {
     self.kind = kind
@@ -212,7 +213,7 @@ final class FailingThing {
       cursor = try realm.cursor("slow", of: .wholeRealm, startingAt: .newest)
       batch = try cursor?.next()
       self.realm = realm
-    case .copy: store = try PowerStore.open(path)
+    case .copy, .follow: store = try PowerStore.open(path)
     case .replace:
       store = try PowerStore.open(path)
       _ = try StoreCopy(store!.newestSnapshot()).write(to: copied)
@@ -249,6 +250,7 @@ final class FailingThing {
       guard let store else { throw ToolError("there is no store") }
       _ = try StoreCopy(store.newestSnapshot()).write(to: copied, replacing: kind == .replace)
     case .compact: _ = try StoreRegistry.compact(path)
+    case .follow: isLost = store?.isLost() ?? false
     case .close: try close()
     }
   }
@@ -262,7 +264,7 @@ final class FailingThing {
     case .copy:
       unlink(copied)
       store = try PowerStore.open(path)
-    case .replace: store = try PowerStore.open(path)
+    case .replace, .follow: store = try PowerStore.open(path)
     default: break
     }
     if kind == .grow {
@@ -309,6 +311,7 @@ final class FailingThing {
     }
     if isCommitted == true, !isNewer { throw ToolError("the commit is missing") }
     if found < version { throw ToolError("version \(found) instead of \(version)") }
+    if isLost { throw ToolError("the file was taken for one that was deleted or replaced") }
     if names.contains("copy.realm") { _ = try PowerStore.check(copied) }
     if hasSucceeded, [.copy, .replace].contains(kind), !names.contains("copy.realm") {
       throw ToolError("there is no copy")

@@ -47,15 +47,16 @@ package struct FileFacts: Sendable {
     throw StorageError(errno: errno, operation: operation, path: path, call: "stat")
   }
 
-  /// Whether the path leads to that file.
+  /// The same, for a check whose answer must be certain.
   ///
-  /// Errors: those of `stat`, unless there is no file.
-  static func leads(
-    _ path: String, to file: FileIdentity, _ operation: String
-  ) throws(StorageError) -> Bool {
-    if let facts = at(path) { return facts.identity == file }
-    if errno == ENOENT || errno == ENOTDIR { return false }
-    throw StorageError(errno: errno, operation: operation, path: path, call: "stat")
+  /// Errors: those of a system that cannot tell.
+  static func named(_ path: String, _ operation: String) throws(StorageError) -> FileFacts? {
+    if let facts = at(path) { return facts }
+    let number = errno
+    switch number {
+    case ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG: return nil
+    default: throw StorageError(errno: number, operation: operation, path: path)
+    }
   }
 
   /// Deletes the file at the path.

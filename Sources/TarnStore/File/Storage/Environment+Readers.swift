@@ -86,22 +86,19 @@ extension Environment {
 
   /// Are the files at their paths still the ones that this process opened? Three microseconds.
   ///
-  /// Errors: `.corrupted` if the data was cut; `.replaced`; those of `stat`. Writing must then stop:
-  /// a commit would go to a file that no other process sees. Reading continues.
+  /// Errors: `.corrupted` if the data was cut; `.replaced`. Writing must then stop: a commit would
+  /// go to a file that no other process sees. Reading continues. Others if the system cannot tell
+  /// now.
   package func checkIdentity(_ operation: String = "write") throws(StorageError) {
     // Files without names cannot be replaced.
     guard kind == .shared else { return }
     let known = knownByteCount.load(ordering: .acquiring)
-    guard let data = FileFacts.at(path), data.identity == dataIdentity else {
-      // A call that failed only once says nothing about the file.
-      if try FileFacts.leads(path, to: dataIdentity, operation) {
-        return try checkIdentity(operation)
-      }
+    guard let data = try FileFacts.named(path, operation), data.identity == dataIdentity else {
       throw error(
         .replaced, operation,
         "the file was deleted, moved or replaced while it was open; \(Self.wayOfLost)")
     }
-    guard try FileFacts.leads(lockPath, to: lockIdentity, operation) else {
+    guard try FileFacts.named(lockPath, operation)?.identity == lockIdentity else {
       throw error(
         .replaced, operation,
         "its lock file was deleted or replaced while it was open; \(Self.wayOfLost)")
