@@ -99,10 +99,10 @@ import Synchronization
 
   deinit {
     defer { unsafe munmap(base, SignalLayout.byteCount) }
-    guard !isForked, let facts = FileFacts.of(descriptor: descriptor), facts.identity == identity
-    else { return }
+    // Left open, it would make this process a user of the store for as long as it lives.
+    guard !isForked, isOpen else { return }
     // Touching what was cut off would end the process.
-    if facts.byteCount >= SignalLayout.byteCount {
+    if let facts = FileFacts.of(descriptor: descriptor), facts.byteCount >= SignalLayout.byteCount {
       let at = SignalLayout.processesAt + slot * SignalLayout.processByteCount
       unsafe tarn_store32(base + at, 0)
     }
