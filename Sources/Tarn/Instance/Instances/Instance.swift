@@ -71,6 +71,13 @@ import TarnStore
 
   deinit { unsafe tarn_context_free(context) }
 
+  /// Whether the system has memory for another one; making it without traps.
+  static var hasRoom: Bool {
+    guard let context = unsafe tarn_context_make() else { return false }
+    unsafe tarn_context_free(context)
+    return true
+  }
+
   // MARK: - For the subclass
 
   /// The reasons why the program's classes cannot be used at a schema; none if they fit.

@@ -60,6 +60,10 @@ enum RealmCache {
     try opening.migrateIfNeeded(store)
     let companion = try configuration.companion?.attach(
       to: store, classes: model.definitions.map(\.name), configuration)
+    guard Instance.hasRoom else {
+      throw Realm.Error(
+        StorageError(errno: ENOMEM, operation: "open", path: store.path))
+    }
     let core = RealmCore(
       store: store, configuration: configuration, scheduler: scheduler, model: model)
     core.wakeUp = try publicly { () throws(StorageError) in try WakeRegistration(core) }
