@@ -73,6 +73,7 @@ struct CallsRun {
         fflush(nil)
       }
       print("\(run.kind), \(run.fault): sum \(sum.calls) calls, refused \(sum.refusals)")
+      fflush(nil)
       return problems
     }
     var child = NumberedChild { first in
