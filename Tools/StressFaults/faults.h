@@ -29,4 +29,7 @@ bool step_fails(enum stress_step step);
 void (*hook_after_header(void))(void);
 void (*hook_before_sync(void))(void);
 
+// The path that is opened for this one.
+const char *seen_path(const char *path);
+
 #endif

@@ -70,7 +70,7 @@ static int opened(int folder, const char *path, int flags, mode_t mode) {
   }
   bool is_traced = flags & O_CREAT && trace_enter();
   bool is_new = is_traced && syscall(SYS_faccessat, folder, path, F_OK) != 0;
-  int fd = (int)syscall(SYS_openat, folder, path, flags, mode);
+  int fd = (int)syscall(SYS_openat, folder, seen_path(path), flags, mode);
   if (is_traced) {
     if (fd >= 0 && is_new) trace_name(path);
     trace_leave();

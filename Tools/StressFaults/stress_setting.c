@@ -1,11 +1,13 @@
 #define _GNU_SOURCE
 #include "stress_setting.h"
+#include "faults.h"
 
 #include <errno.h>
 #include <grp.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -26,6 +28,15 @@ int stress_keep_mounts(void) {
 }
 
 int stress_fork(void) { return fork(); }
+
+static _Atomic bool is_restarted;
+
+void stress_restart_system(void) { atomic_store(&is_restarted, true); }
+
+const char *seen_path(const char *path) {
+  bool is_other = atomic_load(&is_restarted) && !strcmp(path, "/proc/sys/kernel/random/boot_id");
+  return is_other ? "/proc/sys/kernel/random/uuid" : path;
+}
 
 static _Atomic long long seconds_ahead;
 

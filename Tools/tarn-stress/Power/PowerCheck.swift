@@ -4,7 +4,7 @@ import TarnStore
 import ToolSupport
 
 /// `tarn-stress worker power-check TRACE FIRST SEED COUNT:END:FOLDER:SABOTAGE`: opens images of a
-/// trace, checks each page by page, and compares it with what had been acknowledged.
+/// trace, checks each page by page, and compares it with what had been durable.
 ///
 /// It says `at N` before image N, which ends this process if the engine crashes on it, and `bad N`
 /// with each problem.
@@ -30,12 +30,13 @@ struct PowerCheck {
     folder = parts[2]
     (tears, lies) = (parts[3] == "tear", parts[3] == "lie")
     seed = worker.seed
-    paths = trace.acknowledged.keys.sorted()
+    paths = trace.states.keys.sorted()
   }
 
   func run() throws {
     // Each image is a copy of the file, which each opener says.
     StoreLog.shared.setHook { _, _ in }
+    stress_restart_system()
     var disk = CrashDisk(trace)
     disk.isLying = lies
     var next = 0
@@ -57,7 +58,7 @@ struct PowerCheck {
         WorkerLine.say("bad \(number) crash at event \(crash), \(path): \(error)")
       }
     }
-    WorkerLine.say("sum \(tally.older) \(tally.newer) \(tally.between) \(tally.missing)")
+    WorkerLine.say("sum " + tally.sums.map(String.init).joined(separator: " "))
   }
 
   /// The event during which each image's failure comes: more of them where more is undecided.
@@ -83,55 +84,117 @@ struct PowerCheck {
     _ tally: inout PowerTally
   ) throws {
     let sectors = tears ? 8 : random.chance(50) ? 512 : 4096
-    let told = trace.acknowledged[path]!
-    let last = told.lastIndex { $0.event <= crash }
+    let states = trace.states[path]!
+    let last = states.lastIndex { $0.durableFrom <= crash }
     let image = disk.image(of: path, torn: sectors, &random)
     guard image != nil || last == nil else {
-      throw ToolError("there is no file, but state \(told[last!].transactionID) was acknowledged")
+      throw ToolError("there is no file, but state \(states[last!].transactionID) was durable")
     }
     let own = folder + "/" + (path as NSString).lastPathComponent
     unlink(own)
     // Companions of another file may be there.
     if random.chance(80) { for suffix in ["-lock", "-signal"] { unlink(own + suffix) } }
-    if image == nil { tally.missing += 1 }
     try image?.write(to: own)
-    let found = try PowerStore.check(own)
-    // From any acknowledged state on: the pages of later ones were not written yet.
-    let later = told[(last ?? 0)...]
+    let isRefusable = trace.refusableFrom[path] != nil
+    let isChanged: Bool
+    do {
+      let found = try PowerStore.check(own)
+      isChanged = true
+      try compare(found, states, last, crash, mayLieBetween: !isRefusable, &tally)
+    } catch let error as StorageError where isRefusable {
+      isChanged = try accept(own, error, states, last, isSettled(path, crash), &tally)
+    }
+    if isChanged, random.chance(15) { try PowerStore.commit(own) }
+  }
+
+  /// - Parameter mayLieBetween: whether it may be a state within a call, which was not noted.
+  private func compare(
+    _ found: FoundState, _ states: [PowerTrace.State], _ last: Int?, _ crash: Int,
+    mayLieBetween: Bool, _ tally: inout PowerTally
+  ) throws {
+    // From any durable state on: the pages of later ones were not written yet.
+    let later = states[(last ?? 0)...]
     if let index = later.firstIndex(where: { $0.digest == found.digest }) {
       if index == last { tally.older += 1 } else { tally.newer += 1 }
     } else if let last {
-      let lower = told[last].transactionID
-      let upper = last + 1 < told.count ? told[last + 1].transactionID : lower
-      guard lower < found.transactionID, found.transactionID < upper else {
+      let lower = states[last].transactionID
+      let upper = later.first { $0.notedFrom > crash }?.transactionID ?? later.last!.transactionID
+      guard mayLieBetween, lower < found.transactionID, found.transactionID < upper else {
         throw ToolError(
-          "state \(found.transactionID) is not one of those from \(lower) on, which was "
-            + "acknowledged")
+          "state \(found.transactionID) is not one of those from \(lower) on, which was durable")
       }
       tally.between += 1
     } else {
       tally.missing += 1
     }
-    if random.chance(15) { try PowerStore.commit(own) }
+  }
+
+  // MARK: - Files whose commits are not synced
+
+  /// Whether everything was durable when the failure came, and nothing was written since.
+  private func isSettled(_ path: String, _ crash: Int) -> Bool {
+    let durable = trace.states[path]!.map(\.durableFrom).filter { $0 <= crash }.max()
+    let begun = trace.refusableFrom[path]!.last { $0 <= crash }
+    guard let durable else { return false }
+    return begun.map { $0 < durable } ?? true
+  }
+
+  /// Gives a file that was refused to the check.
+  ///
+  /// - Returns: whether it was accepted.
+  private func accept(
+    _ own: String, _ refusal: StorageError, _ states: [PowerTrace.State], _ last: Int?,
+    _ isSettled: Bool, _ tally: inout PowerTally
+  ) throws -> Bool {
+    let codes: [StorageError.Code] =
+      isSettled ? [.uncertain] : [.uncertain, .corrupted, .notAStore]
+    guard codes.contains(refusal.code) else { throw refusal }
+    tally.refused += 1
+    let found: FoundState
+    do {
+      found = try PowerStore.check(own, accepting: true)
+    } catch let error as StorageError where !isSettled && codes.contains(error.code) {
+      return false
+    }
+    if isSettled, let last, !states[last...].contains(where: { $0.digest == found.digest }) {
+      throw ToolError(
+        "state \(found.transactionID) was accepted, but \(states[last].transactionID) was durable")
+    }
+    if states.contains(where: { $0.digest == found.digest }) {
+      tally.accepted += 1
+    } else {
+      tally.mixed += 1
+    }
+    return true
   }
 }
 
 /// How many images had which state.
 struct PowerTally {
-  /// The last one that was acknowledged, and one that was not yet.
+  /// The last one that was durable, and one that was not yet.
   var older = 0
   var newer = 0
   /// One within a call, between two acknowledgements.
   var between = 0
-  /// None: nothing had been acknowledged.
+  /// None: nothing had been durable.
   var missing = 0
+  /// It could only be opened by `accept`: how often; how often that gave a state that the file had,
+  /// and another one.
+  var refused = 0
+  var accepted = 0
+  var mixed = 0
+
+  var sums: [Int] { [older, newer, between, missing, refused, accepted, mixed] }
 }
+
+typealias FoundState = (transactionID: UInt64, digest: UInt64)
 
 /// The work on an image.
 enum PowerStore {
-  static func open(_ path: String) throws -> Store {
+  static func open(_ path: String, accepting accepts: Bool = false) throws -> Store {
     var options = Store.Options()
     options.adoptsClasses = false
+    options.acceptsUncertain = accepts
     return try StoreRegistry.open(path, options)
   }
 
@@ -140,8 +203,8 @@ enum PowerStore {
   }
 
   /// The whole check of `tarn inspect`, and the state found.
-  static func check(_ path: String) throws -> (transactionID: UInt64, digest: UInt64) {
-    let store = try open(path)
+  static func check(_ path: String, accepting accepts: Bool = false) throws -> FoundState {
+    let store = try open(path, accepting: accepts)
     let snapshot = try store.newestSnapshot()
     let check = try StoreCheck(snapshot, pages: store.environment.verifyPages())
     guard check.problems.isEmpty else {

@@ -27,7 +27,7 @@ struct PowerRun {
     let kind: String
     let trace: String
     let events: Int
-    let acknowledged: Int
+    let states: Int
   }
 
   /// Some images of a recording.
@@ -91,8 +91,8 @@ struct PowerRun {
       let read = try PowerTrace(trace)
       let recording = Recording(
         kind: kind.name, trace: trace, events: read.events.count - read.beginning,
-        acknowledged: read.acknowledged.values.reduce(0) { $0 + $1.count })
-      say("\(kind.name): \(recording.events) calls, \(recording.acknowledged) states")
+        states: read.states.values.reduce(0) { $0 + $1.count })
+      say("\(kind.name): \(recording.events) calls, \(recording.states) states")
       return recording
     }
   }
@@ -136,7 +136,7 @@ struct PowerReport {
   private let total: Int
   private var images = 0
   private var problems = 0
-  private var sums = [0, 0, 0, 0]
+  private var sums = PowerTally().sums
   private let start = ContinuousClock.now
 
   init(total: Int) { self.total = total }
@@ -163,7 +163,10 @@ struct PowerReport {
     let seconds = (ContinuousClock.now - start).components.seconds
     print(
       "\(images) images in \(seconds) s: \(sums[0]) as acknowledged, \(sums[1]) newer, "
-        + "\(sums[2]) between, \(sums[3]) before the first")
+        + "\(sums[2]) between, \(sums[3]) before the first, \(sums[4]) refused")
+    print(
+      "of those refused, \(sums[5]) were accepted at a state that the file had, and \(sums[6]) at "
+        + "another that passed the check")
     print(problems == 0 ? "no faults" : "\(problems) faults")
     return problems == 0 ? .success : .failure
   }
@@ -204,8 +207,9 @@ struct PowerOptions {
       Programs of several kinds run once; each of their calls that changes a file or a name is \
       traced. Each image is a state that the medium may have after one of the calls. It is opened \
       and checked as by inspect --check, and its contents are compared with those that were \
-      acknowledged before. The exit status is 0 only if no image is damaged and none lacks an \
-      acknowledged commit.
+      durable before. A file whose commits are not synced may be refused, and is then given to \
+      the check that accepts it. The exit status is 0 only if no image is damaged, none lacks a \
+      commit that was durable, and none that lacks others is opened without a check.
       """,
     options: [
       .value("seed", "N", "seed of the random choices (1)"),

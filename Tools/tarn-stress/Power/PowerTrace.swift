@@ -16,18 +16,34 @@ struct PowerTrace {
     let isOfFolder: Bool
   }
 
-  /// A state of a store that was acknowledged as durable.
-  struct Acknowledgement {
-    /// How many events had completed.
-    let event: Int
+  /// A state that a store had.
+  struct State {
     let transactionID: UInt64
     let digest: UInt64
+    /// How many events had completed when it was noted.
+    var notedFrom = 0
+    /// The same when it was durable; `.max` if it never was.
+    var durableFrom = Int.max
+  }
+
+  /// What is known of a state when it is noted.
+  enum Promise: String {
+    /// It survives a power failure.
+    case durable
+    /// The states of all earlier transactions survive one.
+    case previousDurable
+    /// Nothing.
+    case none
+    /// From now on commits are not synced: the file may be refused, until a state is durable again.
+    case refusable
   }
 
   let bytes: [UInt8]
   private(set) var events: [Event] = []
   /// By path, in their order.
-  private(set) var acknowledged: [String: [Acknowledgement]] = [:]
+  private(set) var states: [String: [State]] = [:]
+  /// By path, the numbers of events after which a file may be refused.
+  private(set) var refusableFrom: [String: [Int]] = [:]
   /// The number of events before the trace began.
   private(set) var beginning = 0
 
@@ -39,11 +55,11 @@ struct PowerTrace {
     for event in all where Self.names(event) {
       for name in names(of: event) { paths[event.inode, default: []].insert(name) }
     }
-    let stores = Set(notes(all).map(\.path))
+    let stores = Set(all.filter { $0.kind == stress_noted }.map { note(in: $0).path })
     let relevant = Set(paths.filter { !$0.value.isDisjoint(with: stores) }.keys)
     for event in all {
       switch event.kind {
-      case stress_noted: note(event)
+      case stress_noted: take(note(in: event))
       case stress_synced where event.isOfFolder: events.append(event)
       case stress_unnamed where stores.contains(names(of: event)[0]): events.append(event)
       default: if relevant.contains(event.inode) { events.append(event) }
@@ -84,25 +100,51 @@ struct PowerTrace {
 
   // MARK: - Notes
 
-  /// A note is `TRANSACTION DIGEST PATH`.
-  static func note(_ path: String, _ transactionID: UInt64, _ digest: UInt64) {
-    stress_trace_note("\(transactionID) \(digest) \(path)")
+  /// A note is `PROMISE TRANSACTION DIGEST PATH`.
+  static func note(_ path: String, _ promise: Promise, _ transactionID: UInt64, _ digest: UInt64) {
+    stress_trace_note("\(promise) \(transactionID) \(digest) \(path)")
   }
 
-  private func notes(
-    _ all: [Event]
-  ) -> [(path: String, transactionID: UInt64, digest: UInt64)] {
-    all.filter { $0.kind == stress_noted }.map(parts)
+  /// Notes that from now on commits of a file are not synced.
+  static func noteRefusable(_ path: String) { note(path, .refusable, 0, 0) }
+
+  private struct Note {
+    let promise: Promise
+    let state: State
+    let path: String
   }
 
-  private func parts(_ event: Event) -> (path: String, transactionID: UInt64, digest: UInt64) {
-    let words = names(of: event)[0].split(separator: " ", maxSplits: 2).map(String.init)
-    return (words[2], UInt64(words[0])!, UInt64(words[1])!)
+  private func note(in event: Event) -> Note {
+    let words = names(of: event)[0].split(separator: " ", maxSplits: 3).map(String.init)
+    return Note(
+      promise: Promise(rawValue: words[0])!,
+      state: State(transactionID: UInt64(words[1])!, digest: UInt64(words[2])!), path: words[3])
   }
 
-  private mutating func note(_ event: Event) {
-    let (path, transactionID, digest) = parts(event)
-    acknowledged[path, default: []].append(
-      Acknowledgement(event: events.count, transactionID: transactionID, digest: digest))
+  private mutating func take(_ note: Note) {
+    let now = events.count
+    if note.promise == .refusable {
+      refusableFrom[note.path, default: []].append(now)
+      return
+    }
+    var known = states[note.path] ?? []
+    let place =
+      known.lastIndex {
+        $0.transactionID == note.state.transactionID && $0.digest == note.state.digest
+      } ?? known.count
+    if place == known.count {
+      known.append(note.state)
+      known[place].notedFrom = now
+    }
+    let durable: Int? =
+      switch note.promise {
+      case .durable: place
+      case .previousDurable: place - 1
+      case .none, .refusable: nil
+      }
+    if let durable, durable >= 0, known[durable].durableFrom > now {
+      known[durable].durableFrom = now
+    }
+    states[note.path] = known
   }
 }

@@ -11,15 +11,16 @@ final class PowerWorkload {
   static let kinds: [(name: String, steps: Int)] = [
     ("commits", 60), ("growth", 24), ("beyond4GiB", 24), ("async", 12), ("feed", 60),
     ("things", 16), ("map", 12), ("migrations", 3), ("copies", 3), ("creation", 3),
-    ("creatorDied", 3),
+    ("creatorDied", 3), ("replica", 24), ("consistent", 6), ("consistentAsync", 12),
+    ("consistentFeed", 60), ("relaxed", 8), ("relaxedCopies", 3),
   ]
 
-  private let folder: String
+  let folder: String
   private let tracePath: String
-  private let steps: Int
+  let steps: Int
   private let seed: UInt64
-  private var random: StressRandom
-  private var path: String { folder + "/x.realm" }
+  private(set) var random: StressRandom
+  var path: String { folder + "/x.realm" }
 
   init(_ worker: Worker) {
     tracePath = worker.path
@@ -34,14 +35,20 @@ final class PowerWorkload {
     case "commits": try writeAccounts { $0.change($1) }
     case "growth": try grow()
     case "beyond4GiB": try writeBeyond4GiB()
-    case "async": try writeAsync()
-    case "feed": try feed()
+    case "async": try writeAsync(.full)
+    case "feed": try feed(.full)
     case "things": try writeThings(isLarge: false)
     case "map": try writeThings(isLarge: true)
     case "migrations": try PowerMigrations(self, path: path).run()
     case "copies": try copy()
     case "creation": try create()
     case "creatorDied": try openAfterDeadCreator()
+    case "replica": try PowerReplica(self).run()
+    case "consistent": try PowerDurabilities(self).writeConsistently()
+    case "consistentAsync": try writeAsync(.consistent)
+    case "consistentFeed": try feed(.consistent)
+    case "relaxed": try PowerDurabilities(self).writeRelaxed()
+    case "relaxedCopies": try PowerDurabilities(self).copyRelaxed()
     default: throw ToolError("no kind '\(kind)'")
     }
     WorkerLine.say("recorded")
@@ -61,19 +68,39 @@ final class PowerWorkload {
     if result != 0 { throw ToolError("cannot trace", folder, errno: result) }
   }
 
-  /// Notes that the newest state of an open store has been acknowledged.
-  func acknowledge(_ path: String? = nil) throws {
+  /// Notes the newest state of an open store.
+  @discardableResult
+  func note(_ promise: PowerTrace.Promise, _ path: String? = nil) throws -> FoundState {
+    let (store, path) = try opened(path)
+    let state = try store.environment.beginRead()
+    defer { state.end() }
+    let digest = try StoreDigest.of(state)
+    PowerTrace.note(path, promise, state.transactionID, digest)
+    return (state.transactionID, digest)
+  }
+
+  private func opened(_ path: String?) throws -> (Store, String) {
     let path = path ?? self.path
     guard let store = StoreRegistry.store(at: .file(path)) else {
       throw ToolError("\(path) is not open")
     }
-    let state = try store.environment.beginRead()
-    defer { state.end() }
-    PowerTrace.note(path, state.transactionID, try StoreDigest.of(state))
+    return (store, path)
   }
 
-  /// The same for a file that is not open, and stays so.
-  private func acknowledgeClosed(_ path: String) throws {
+  /// Notes that the newest commit of an open store has returned.
+  @discardableResult
+  func acknowledge(_ path: String? = nil) throws -> FoundState {
+    let promise: PowerTrace.Promise =
+      switch try opened(path).0.durability {
+      case .full: .durable
+      case .consistent: .previousDurable
+      case .relaxed: .none
+      }
+    return try note(promise, path)
+  }
+
+  /// Notes that the newest state of a file is durable that is not open, and stays so.
+  func acknowledgeClosed(_ path: String) throws {
     stress_trace_pause()
     defer { stress_trace_continue() }
     let copy = folder + "/digest"
@@ -82,15 +109,22 @@ final class PowerWorkload {
     try FileManager.default.copyItem(atPath: path, toPath: copy)
     defer { for name in names { unlink(name) } }
     let found = try PowerStore.check(copy)
-    PowerTrace.note(path, found.transactionID, found.digest)
+    PowerTrace.note(path, .durable, found.transactionID, found.digest)
   }
 
   // MARK: - Accounts
 
-  private var worker: Worker { Worker(["write", path, "1", String(seed)]) }
+  var worker: Worker { Worker(["write", path, "1", String(seed)]) }
+
+  func configuration(_ durability: Realm.Configuration.Durability) -> Realm.Configuration {
+    var configuration = worker.configuration
+    configuration.durability = durability
+    return configuration
+  }
 
   /// Waits until nothing in this process has the store open.
-  func awaitClosed() throws {
+  func awaitClosed(_ path: String? = nil) throws {
+    let path = path ?? self.path
     StoreLeave.wait(for: .file(path), atMost: .seconds(10))
     let deadline = ContinuousClock.now + .seconds(10)
     while StoreRegistry.store(at: .file(path)) != nil {
@@ -131,16 +165,21 @@ final class PowerWorkload {
         pin = try StoreRegistry.store(at: .file(path))?.environment.beginRead()
       }
       if number == 2 * steps / 3 { pin = nil }
-      _ = try writing.write { writing in
-        switch number % 4 {
-        case 0: self.deleteHalf(realm)
-        case 1: for _ in 0..<1 + number / 4 { writing.grow() }
-        default: writing.change(number)
-        }
-      }
+      try writeOne(writing, realm, number)
       try acknowledge()
     }
     withExtendedLifetime(pin) {}
+  }
+
+  /// Makes a commit that adds pages, frees some, or does neither.
+  func writeOne(_ writing: StressWriting, _ realm: Realm, _ number: Int) throws {
+    _ = try writing.write { writing in
+      switch number % 4 {
+      case 0: deleteHalf(realm)
+      case 1: for _ in 0..<1 + number % 24 / 4 { writing.grow() }
+      default: writing.change(number)
+      }
+    }
   }
 
   private func deleteHalf(_ realm: Realm) {
@@ -168,13 +207,13 @@ final class PowerWorkload {
   }
 
   /// Commits that share a transaction, and some that do not.
-  private func writeAsync() throws {
+  private func writeAsync(_ durability: Realm.Configuration.Durability) throws {
     try StressStore.fill(path, isDurable: true)
     try awaitClosed()
     try begin()
     let scheduler = ManualScheduler()
-    let realm = try Realm(configuration: worker.configuration, scheduler: scheduler)
-    try acknowledge()
+    let realm = try Realm(configuration: configuration(durability), scheduler: scheduler)
+    try note(.durable)
     let writing = StressWriting(worker, realm)
     for round in 1...steps {
       for index in 0..<4 {
@@ -198,9 +237,9 @@ final class PowerWorkload {
   // MARK: - Cursors
 
   /// Commits, acknowledgements of two cursors, and records that are pruned.
-  private func feed() throws {
+  private func feed(_ durability: Realm.Configuration.Durability) throws {
     let configuration = Realm.Configuration(
-      fileURL: URL(fileURLWithPath: path), objectTypes: FeedFile.types)
+      fileURL: URL(fileURLWithPath: path), objectTypes: FeedFile.types, durability: durability)
     try begin()
     let realm = try Realm(configuration: configuration)
     try acknowledge()
@@ -211,9 +250,11 @@ final class PowerWorkload {
     try acknowledge()
     for number in 1...steps {
       try program.commit(realm)
-      try acknowledge()
+      let committed = try acknowledge()
       for cursor in number % 12 == 0 ? [quick, slow] : [quick] where number % 3 == 0 {
         while let batch = try cursor.next() {
+          // What is delivered has been synced.
+          PowerTrace.note(path, .durable, committed.transactionID, committed.digest)
           try batch.acknowledge()
           try acknowledge()
         }
@@ -290,7 +331,7 @@ final class PowerWorkload {
     }
   }
 
-  private func copy(to copied: String, _ round: Int) throws {
+  func copy(to copied: String, _ round: Int) throws {
     let store = try PowerStore.open(path)
     _ = try StoreCopy(store.newestSnapshot(), round % 2 == 0 ? .independent : .exact)
       .write(to: copied, replacing: round > 0)
