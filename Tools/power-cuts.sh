@@ -8,6 +8,12 @@
 # call: the file behind its loop device is cloned at one moment, by an XFS with shared blocks.
 set -euo pipefail
 
+# In mounts of its own: a process elsewhere that copies its mounts meanwhile, such as a container that
+# starts, would keep a file system alive that was shut down.
+if [ -z "${TARN_CUTS_MOUNTS:-}" ]; then
+  TARN_CUTS_MOUNTS=own exec unshare --mount --propagation private "$0" "$@"
+fi
+
 programs=$(realpath "$1")
 rounds=$2
 shift 2
