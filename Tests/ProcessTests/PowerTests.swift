@@ -17,6 +17,15 @@ extension ProcessTests {
       #expect(end == .exited(0))
     }
 
+    @Test func `a file whose commits are not synced is refused, or is as it was closed`() throws {
+      let (lines, end) = try run("--kind", "relaxed", "--count", "100")
+      #expect(lines.last == "no faults", "\(lines.filter { $0.hasPrefix("FAULT") })")
+      let words = lines.first { $0.hasPrefix("100 images in ") }?.split(separator: " ") ?? []
+      #expect(words.last == "refused", "\(lines)")
+      #expect(words.dropLast().last.flatMap { Int($0) } ?? 0 > 20, "\(lines)")
+      #expect(end == .exited(0))
+    }
+
     /// A medium that only says that it has synced, and one that writes eight bytes at a time.
     @Test(arguments: ["lie", "tear"])
     func `a medium that breaks what is assumed is found out`(_ medium: String) throws {
