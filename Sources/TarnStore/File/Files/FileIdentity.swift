@@ -47,7 +47,7 @@ package struct FileFacts: Sendable {
     throw StorageError(errno: errno, operation: operation, path: path, call: "stat")
   }
 
-  /// The same, for a check whose answer must be certain.
+  /// The file at the path; nil if there is certainly none that this process can reach.
   ///
   /// Errors: those of a system that cannot tell.
   static func named(_ path: String, _ operation: String) throws(StorageError) -> FileFacts? {
@@ -55,8 +55,17 @@ package struct FileFacts: Sendable {
     let number = errno
     switch number {
     case ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG: return nil
-    default: throw StorageError(errno: number, operation: operation, path: path)
+    default: throw StorageError(errno: number, operation: operation, path: path, call: "stat")
     }
+  }
+
+  /// Whether the path leads to that file.
+  ///
+  /// Errors: those of a system that cannot tell.
+  static func leads(
+    _ path: String, to file: FileIdentity, _ operation: String
+  ) throws(StorageError) -> Bool {
+    try named(path, operation)?.identity == file
   }
 
   /// Deletes the file at the path.

@@ -98,7 +98,7 @@ extension Environment {
         .replaced, operation,
         "the file was deleted, moved or replaced while it was open; \(Self.wayOfLost)")
     }
-    guard try FileFacts.named(lockPath, operation)?.identity == lockIdentity else {
+    guard try FileFacts.leads(lockPath, to: lockIdentity, operation) else {
       throw error(
         .replaced, operation,
         "its lock file was deleted or replaced while it was open; \(Self.wayOfLost)")
