@@ -44,9 +44,14 @@ package struct ToolError: Error, Equatable, Sendable, CustomStringConvertible {
 
   package init(_ message: String) { self.message = message }
 
-  /// A failed system call: the action, its subject, and the system's error text.
+  /// A failed system call: the action, its subject, and the system's error text, or the limit that
+  /// is reached.
   package init(_ action: String, _ subject: String, errno code: Int32) {
-    message = "\(action) \(subject): \(String(cString: strerror(code)))"
+    let isLimit = code == EMFILE || code == ENFILE
+    let text =
+      isLimit
+      ? StorageError(errno: code, operation: "", path: "").detail : String(cString: strerror(code))
+    message = "\(action) \(subject): \(text)"
   }
 
   /// A path at which no file can be seen: it does not exist, or a folder on the way hides it.

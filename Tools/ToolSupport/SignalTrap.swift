@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import TarnStore
 
@@ -12,7 +11,7 @@ package final class SignalTrap: Sendable {
   ///
   /// - Parameters:
   ///   - repeats: whether every signal is a call, and none ends the process.
-  ///   - handler: called once, for the first signal, on a private queue.
+  ///   - handler: called once, for the first signal, on a private thread.
   package init(
     _ signals: [Int32] = [SIGINT, SIGTERM], repeats: Bool = false,
     handler: @escaping @Sendable (Int32) -> Void
@@ -69,7 +68,8 @@ package final class SignalTrap: Sendable {
 ///
 /// The sources for signals that Dispatch has block a signal in each thread that receives it, for
 /// good, and install their action for the first source only. So the action here is our own: it
-/// writes the signal's number into a pipe, which a queue reads.
+/// writes the signal's number into a pipe, which a thread reads. The thread is our own as well,
+/// because Dispatch ends a process that has no descriptors left for it.
 private enum CaughtSignals {
   struct Trap {
     let signals: [Int32]
@@ -100,13 +100,12 @@ private enum CaughtSignals {
   }
 
   private static let state = Lock(State())
-  /// Nil if the process has no descriptors left.
-  // because: made once, and never used again.
-  private nonisolated(unsafe) static let source = makeSource()
+  /// Whether a thread waits for signals. False if the process has no descriptors or threads left.
+  private static let isWaiting = startThread()
 
   static func add(_ trap: Trap) -> Int {
-    // Without a pipe the signals would be lost.
-    let isReady = source != nil
+    // Without a thread the signals would be lost.
+    let isReady = isWaiting
     return state.withLock { state in
       state.last += 1
       state.traps[state.last] = trap
@@ -124,24 +123,23 @@ private enum CaughtSignals {
     }
   }
 
-  private static func makeSource() -> (any DispatchSourceRead)? {
+  private static func startThread() -> Bool {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
-    let readEnd = ends[0]
+    guard pipe(&ends) == 0 else { return false }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
     noteEnd = ends[1]
-    let source = DispatchSource.makeReadSource(
-      fileDescriptor: readEnd, queue: DispatchQueue(label: "tarn.signals"))
-    source.setEventHandler {
-      var numbers = [UInt8](repeating: 0, count: 64)
-      let count = read(readEnd, &numbers, numbers.count)
-      for number in numbers.prefix(max(0, count)) { spring(Int32(number)) }
+    let readEnd = ends[0]
+    let isStarted = BackgroundThread.start("tarn-signals") {
+      while true {
+        var numbers = [UInt8](repeating: 0, count: 64)
+        var count = 0
+        BackgroundThread.rest { count = read(readEnd, &numbers, numbers.count) }
+        for number in numbers.prefix(max(0, count)) { spring(Int32(number)) }
+      }
     }
-    source.resume()
-    return source
+    if !isStarted { for end in ends { close(end) } }
+    return isStarted
   }
 
   private static func spring(_ number: Int32) {

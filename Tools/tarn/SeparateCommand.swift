@@ -11,9 +11,11 @@ final class SeparateCommand: Sendable {
     "log", "query", "schema", "watch",
   ]
 
-  /// How long it may take to end, in seconds, and the signal that it gets then. Ctrl-C at a
-  /// terminal reaches it without this process.
-  private static let reminders = [(0.3, SIGTERM), (2, SIGKILL)]
+  /// The signals that it gets, and the time before each. Ctrl-C at a terminal reaches it without
+  /// this process.
+  private static let reminders: [(Duration, Int32)] = [
+    (.milliseconds(300), SIGTERM), (.milliseconds(1_700), SIGKILL),
+  ]
 
   /// Nil when it has ended.
   private let process: Lock<pid_t?>
@@ -33,9 +35,13 @@ final class SeparateCommand: Sendable {
 
   /// Asks it to end. Any thread.
   func end() {
-    for (delay, number) in Self.reminders {
-      DispatchQueue.global().asyncAfter(deadline: .now() + delay) { self.signal(number) }
+    let isStarted = BackgroundThread.start("tarn-reminder") {
+      for (delay, number) in Self.reminders {
+        BackgroundThread.rest { usleep(UInt32(delay / .microseconds(1))) }
+        self.signal(number)
+      }
     }
+    if !isStarted { signal(SIGTERM) }
   }
 
   private func signal(_ number: Int32) {

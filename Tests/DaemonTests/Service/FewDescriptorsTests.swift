@@ -131,4 +131,23 @@ struct FewDescriptorsTests {
     }
     #expect(daemon.stop() == .exited(0))
   }
+
+  /// The limit is named before anything begins.
+  @Test func aDaemonNeedsSomeDescriptors() throws {
+    for count in [4, 5, 6, 7, 8, 12, 16, 20] {
+      let daemon = OwnProgram.sibling("tarn-daemon")
+      let arguments = Self.limit(count) + [daemon, "--config", folder.path]
+      let run = Process()
+      run.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      run.arguments = arguments
+      let said = Pipe.ofOneProcess()
+      run.standardError = said
+      try run.run()
+      let text = String(decoding: said.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      run.waitUntilExit()
+      #expect(run.terminationReason == .exit, "\(count): \(text)")
+      #expect(run.terminationStatus == 1, "\(count): \(text)")
+      #expect(text.contains("no file descriptor left: raise its limit"), "\(count): \(text)")
+    }
+  }
 }

@@ -132,4 +132,11 @@ import Testing
       #expect(part.partitioningIndex { $0 >= sought } == max(expected, count / 3))
     }
   }
+
+  @Test func `memory that cannot be had is an error`() {
+    let error = #expect(throws: StorageError.self) {
+      try SortRadix(capacity: 1 << 56).end()
+    }
+    #expect(error?.code == .addressSpace)
+  }
 }

@@ -87,6 +87,7 @@ struct DescriptorTests {
       Self.allow(0)
       try instance.add(7)
       guard instance.cats.count == 4 else { throw Unexpected(text: "a lost write") }
+      guard !ManualScheduler().wait(timeout: 0.02) else { throw Unexpected(text: "work") }
       Self.setLimit(1024)
       _ = try Realm(configuration: configuration("after"), scheduler: instance.scheduler)
     }

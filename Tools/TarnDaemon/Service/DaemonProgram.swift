@@ -100,11 +100,15 @@ package enum DaemonProgram {
     return ConfigurationFiles(arguments.value("config") ?? standard)
   }
 
+  /// Enough for Dispatch, the configuration and one store.
+  private static let fewestDescriptors = 24
+
   /// Runs until a signal.
   private static func serve(_ arguments: ParsedArguments) throws -> ExitCode {
     let log = DaemonLog(upTo: arguments.has("verbose") ? .debug : .info)
     Logger.shared = Logger(level: .warn) { log.write($0 == .warn ? .warning : .error, $1) }
     tarn_raise_descriptors()
+    try DispatchStart.run(withRoomFor: fewestDescriptors, operation: "run")
     let ended = DispatchSemaphore(value: 0)
     let starting = Lock(StartingDaemon())
     let reloads = DispatchQueue(label: "tarn-reload")

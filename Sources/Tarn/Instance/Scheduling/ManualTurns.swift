@@ -10,19 +10,11 @@ final class ManualTurns: Sendable {
     var owner = tarn_thread_id()
     var watched: [WatchedStore] = []
     var hasEnded = false
+    /// Nil while the process has no descriptor left: then waits look for work by themselves.
+    var waker = try? Waker()
   }
 
   private let state = Lock(State())
-  private let waker: Waker
-
-  /// Traps if the process has no descriptor left.
-  init() {
-    do throws(StorageError) {
-      waker = try Waker()
-    } catch {
-      trap("A ManualScheduler needs a descriptor: \(error.detail).")
-    }
-  }
 
   var isCurrent: Bool { state.withLock { $0.owner } == tarn_thread_id() }
   var hasEnded: Bool { state.withLock { $0.hasEnded } }
@@ -58,12 +50,15 @@ final class ManualTurns: Sendable {
       if state.withLock({ !$0.work.isEmpty }) { return true }
       let left = ContinuousClock.now.duration(to: end)
       guard left > .zero else { return false }
-      let watched = state.withLock { $0.watched }
+      let (watched, waker) = state.withLock { state in
+        state.waker = state.waker ?? (try? Waker())
+        return (state.watched, state.waker)
+      }
       let most =
-        watched.contains { $0.mustPoll }
+        waker == nil || watched.contains { $0.mustPoll }
         ? SignalWatcher.pollEveryNanoseconds : Lookout.lookEveryNanoseconds
       let milliseconds = (min(Double(most), left / .nanoseconds(1)) / 1e6).rounded(.up)
-      waker.wait(also: watched.map(\.rawDescriptor), milliseconds: Int32(milliseconds))
+      Waker.wait(for: waker, also: watched.map(\.rawDescriptor), milliseconds: Int32(milliseconds))
     }
   }
 
@@ -72,12 +67,12 @@ final class ManualTurns: Sendable {
   }
 
   func enqueue(_ work: @escaping @Sendable () -> Void) {
-    let isMine = state.withLock { state in
+    let waker = state.withLock { state in
       if !state.hasEnded { state.work.append(work) }
-      return state.owner == tarn_thread_id()
+      // The owner looks for work before it sleeps.
+      return state.owner == tarn_thread_id() ? nil : state.waker
     }
-    // The owner looks for work before it sleeps.
-    if !isMine { waker.wake() }
+    waker?.wake()
   }
 
   func watch(_ store: WatchedStore) {

@@ -133,11 +133,11 @@
     require(keys.count < UInt32.max, "too many rows to sort at once")
     let rows = UnsafeMutablePointer<UInt32>.allocate(capacity: keys.count)
     for row in 0..<keys.count { unsafe rows[row] = UInt32(truncatingIfNeeded: row) }
-    var sorter = unsafe Sorter(
-      rows: rows, keys: keys, columns: columns,
-      comparator: OrderComparator(order, source: source))
-    defer { sorter.end() }
     do {
+      var sorter = unsafe try Sorter(
+        rows: rows, keys: keys, columns: columns,
+        comparator: OrderComparator(order, source: source))
+      defer { sorter.end() }
       if byKeyFirst { sorter.sortByKey(0..<keys.count) }
       unsafe sorter.radix.leaveNumbers(in: prefixes)
       try sorter.sort(0..<keys.count, term: 0)
@@ -192,12 +192,12 @@ struct SortColumn {
   init(
     rows: UnsafeMutablePointer<UInt32>, keys: [Int64], columns: [SortColumn],
     comparator: OrderComparator
-  ) {
+  ) throws(StorageError) {
     unsafe self.rows = unsafe rows
     self.keys = keys
     self.columns = columns
     self.comparator = comparator
-    radix = SortRadix(capacity: keys.count)
+    radix = try SortRadix(capacity: keys.count)
   }
 
   func end() { radix.end() }

@@ -19,9 +19,16 @@
   private var sortedNumbers: UnsafeMutablePointer<UInt64>?
 
   /// Memory for sorting up to `capacity` rows; to be freed by `end()`.
-  init(capacity: Int) {
-    unsafe pairs = HugeMemory.allocate(Pair.self, capacity: capacity)
-    unsafe others = HugeMemory.allocate(Pair.self, capacity: capacity)
+  ///
+  /// Errors: `.addressSpace` if there is none left.
+  init(capacity: Int) throws(StorageError) {
+    unsafe pairs = try HugeMemory.allocate(Pair.self, capacity: capacity)
+    do throws(StorageError) {
+      unsafe others = try HugeMemory.allocate(Pair.self, capacity: capacity)
+    } catch {
+      unsafe HugeMemory.deallocate(pairs)
+      throw error
+    }
   }
 
   func end() {
