@@ -165,4 +165,104 @@ import Testing
     #expect(try tarn("backup", "a.tarn", "d", "--keep", "1").status == 0)
     #expect(backups.count == 1)
   }
+
+  // MARK: - Clocks and other stores
+
+  private func restoredName(at time: String) throws -> String {
+    let file = "\(UUID()).tarn"
+    let name = try restored(file, "--at", time)
+    for suffix in ["", "-lock", "-signal"] { unlink(folder.file(file) + suffix) }
+    return name
+  }
+
+  @Test func `the new backup stays when others have later times`() throws {
+    for time in ["20990101T000000Z", "20990102T000000Z"] { try backup(time) }
+    try set("new")
+    let made = try tarn("backup", "a.tarn", "d", "--keep", "2")
+    #expect(made.status == 0, "\(made.errors)")
+    #expect(made.output.contains("deleted d/a-20990101T000000Z.tarn\n"), "\(made.output)")
+    #expect(backups.count == 2)
+    #expect(backups.last == "a-20990102T000000Z.tarn")
+    let newest = try tarn("query", "d/" + backups[0], "Crate", "id == 1", "--csv")
+    #expect(newest.output.contains("new"))
+    #expect(try tarn("backup", "a.tarn", "d", "--keep", "1").status == 0)
+    #expect(backups.filter { $0.contains("2099") } == [])
+  }
+
+  @Test func `differences lead to the next version, whatever the clock said`() throws {
+    let times = ["20250301T000000Z", "20250101T000000Z", "20250201T000000Z"]
+    for (name, time) in zip(["first", "second", "third"], times) {
+      try set(name)
+      try increment(time)
+    }
+    #expect(backups.filter { !$0.hasSuffix(".delta") } == ["a-\(times[2]).tarn"])
+    #expect(try restoredName(at: "2025-03-01") == "name\nfirst\n")
+    #expect(try restoredName(at: "2025-01-15") == "name\nsecond\n")
+    #expect(try restoredName(at: "2025-02-15") == "name\nthird\n")
+    #expect(try restored("b.tarn") == "name\nthird\n")
+    // The version of the first one is the oldest.
+    let made = try tarn("backup", "a.tarn", "d", "--incremental", "--keep", "3")
+    #expect(made.output.contains("deleted d/a-\(times[0]).tarn.delta\n"), "\(made)")
+    #expect(try restoredName(at: "2025-01-15") == "name\nsecond\n")
+  }
+
+  @Test func `two backups at once have names of their own`() throws {
+    let both = try (1...2).map { _ in try ToolProcess(folder, ["backup", "a.tarn", "d"]) }
+    for one in both {
+      let made = try one.finish()
+      #expect(made.status == 0, "\(made.errors)")
+    }
+    #expect(backups.count == 2)
+  }
+
+  @Test func `backups of another store with the same name stay as they are`() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.file("s"), withIntermediateDirectories: false)
+    let lines = "{\"id\": 1, \"name\": \"other\"}\n"
+    let other = ["import", "s/a.tarn", "-", "-c", "Crate", "-k", "id", "-f", "jsonl"]
+    #expect(try ToolProcess(folder, other, input: lines).finish().status == 0)
+    try backup("20250101T000000Z")
+    for option in [["--keep", "1"], ["--incremental"]] {
+      let made = try ToolProcess(folder, ["backup", "s/a.tarn", "d"] + option).finish()
+      #expect(made.status == 0)
+      #expect(made.errors.contains("d has backups of another store with this name"), "\(made)")
+    }
+    #expect(backups.first == "a-20250101T000000Z.tarn")
+    #expect(try restored("b.tarn", "--at", "2025-02-01") == "name\nname 1\n")
+    try FileManager.default.moveItem(atPath: folder.file("a.tarn"), toPath: folder.file("k"))
+    let mixed = try tarn("restore", "d", "a.tarn")
+    #expect(mixed.errors.contains("also has backups of another store with this name"), "\(mixed)")
+    // A store that is there says whose backups are meant.
+    try FileManager.default.removeItem(atPath: folder.file("a.tarn"))
+    try FileManager.default.moveItem(atPath: folder.file("k"), toPath: folder.file("a.tarn"))
+    #expect(try restored("a.tarn", "--replace") == "name\nname 1\n")
+  }
+
+  @Test func `a restored store goes on with the backups of the former one`() throws {
+    for (name, time) in [("old", "20250101T000000Z"), ("lost", "20250201T000000Z")] {
+      for _ in 0..<3 { try set(name) }
+      try increment(time)
+    }
+    #expect(try restored("a.tarn", "--replace", "--at", "2025-01-02") == "name\nold\n")
+    try set("new")
+    let made = try tarn("backup", "a.tarn", "d", "--incremental", "--keep", "2")
+    #expect(made.status == 0)
+    #expect(made.errors == "")
+    #expect(made.output.contains("deleted d/a-20250101T000000Z.tarn.delta\n"), "\(made)")
+    #expect(try restoredName(at: "2025-02-02") == "name\nlost\n")
+    #expect(try restored("b.tarn", "--at", "2999-01-01") == "name\nnew\n")
+  }
+
+  @Test func `a missing whole backup is told of`() throws {
+    for time in ["20250101T000000Z", "20250201T000000Z"] {
+      try set(time)
+      try increment(time)
+    }
+    unlink(folder.file("d/a-20250201T000000Z.tarn"))
+    let made = try tarn("backup", "a.tarn", "d", "--incremental")
+    #expect(made.status == 0)
+    #expect(made.errors.contains("1 difference in d cannot be restored"), "\(made)")
+    #expect(backups.count == 2)
+    #expect(try restored("b.tarn") == "name\n20250201T000000Z\n")
+  }
 }

@@ -79,18 +79,6 @@ struct BackupFolder {
 
   func path(of backup: Backup) -> String { path + "/" + backup.name }
 
-  /// The next whole backup from that one on, and the differences that lead from it to that one, its
-  /// own first.
-  func chain(of backup: Backup, in all: [Backup]) throws -> (whole: Backup, deltas: [String]) {
-    let rest = all.drop { $0 != backup }
-    guard let whole = rest.first(where: { !$0.isDelta }) else {
-      throw ToolError(
-        "\(path(of: backup)) is the difference from a later backup, but the folder has no whole "
-          + "backup after it")
-    }
-    return (whole, rest.prefix { $0 != whole }.map(path(of:)))
-  }
-
   /// The name and the extension of the store at a path.
   static func parts(of path: String) -> (stem: String, ending: String) {
     let name = path.lastASCII("/").map { String(path[path.utf8.index(after: $0)...]) } ?? path

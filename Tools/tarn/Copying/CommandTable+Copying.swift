@@ -65,6 +65,10 @@ extension CommandTable {
       older backups of the same store are deleted when the new one is complete: only the newest N
       stay. The folder must exist. 'restore' makes a store of a backup.
 
+      The same store is one with the same history, wherever it is, and after 'restore'. Backups with
+      its name of another store, and files that cannot be read, stay as they are and are named. What
+      a backup holds decides which is newer, not the time in its name.
+
       With --incremental only the newest backup is a whole store. The one before becomes a file of
       what it has otherwise than the new one, with '.delta' behind its name, which is made and
       checked before the whole one is deleted. 'restore' makes each of them again.
@@ -101,9 +105,10 @@ extension CommandTable {
   static let restore = CommandSpec(
     "restore", "Makes a store of a backup.",
     discussion: """
-      Without --at it is the newest backup, otherwise the newest one that was begun at that time or
-      before it: what was committed between two backups cannot be had. The backups are those of the
-      store with the name of FILE, or of the only store that the folder has backups of.
+      Without --at it is the newest backup, otherwise the one with that time or the newest one that
+      was begun before it: what was committed between two backups cannot be had. The backups are
+      those of the store with the name of FILE, or of the only store that the folder has backups of.
+      With --replace they are those of the store at FILE, if there are any.
 
       The store gets a history of its own, so programs with cursors start over.
 

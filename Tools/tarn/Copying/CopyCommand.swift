@@ -24,7 +24,7 @@ struct CopyCommand {
       try writeBytes(output)
       return .success
     }
-    let report = try CopiedStore(path, isExact: isExact).write(
+    let report = try CopiedStore(path, isExact ? .exact : .independent).write(
       to: destination, replacing: replaces)
     try output.write(CopiedStore.sentence(report, destination))
     return .success
@@ -37,7 +37,7 @@ struct CopyCommand {
     let file = try UnnamedFile.make()
     defer { close(file) }
     // The reader of the pipe must not keep the version in the store.
-    let report = try CopiedStore(path, isExact: isExact).fill(file)
+    let report = try CopiedStore(path, isExact ? .exact : .independent).fill(file)
     var piece = [UInt8](repeating: 0, count: 1 << 20)
     var offset = 0
     while offset < report.byteCount {
@@ -55,11 +55,14 @@ struct CopyCommand {
 /// as long as it lives.
 struct CopiedStore {
   private let copy: StoreCopy
+  /// That of the store.
+  let head: HeadRecord
 
   /// - Parameter deltas: differences that lead back to the version to copy, its own first.
-  init(_ path: String, isExact: Bool = false, through deltas: [String] = []) throws {
+  init(_ path: String, _ kind: StoreCopy.Kind, through deltas: [String] = []) throws {
     let snapshot = try StoreAccess.openExisting(path).newestSnapshot()
-    copy = StoreCopy(snapshot, isExact ? .exact : .independent, through: deltas)
+    head = snapshot.head
+    copy = StoreCopy(snapshot, kind, through: deltas)
   }
 
   func write(to destination: String, replacing replaces: Bool) throws -> StoreCopy.Report {

@@ -11,6 +11,8 @@ package struct StoreCopy {
     /// Another store with the same objects: it has its own history id, and neither change records
     /// nor cursors nor the state of a server's replica.
     case independent
+    /// The same, with a history id that shows which store it is a backup of, or is made of.
+    case backup
     /// The same store: everything is kept. For moving and compacting a file.
     case exact
   }
@@ -195,9 +197,10 @@ package struct StoreCopy {
       return nil
     }
     var head = unsafe try HeadRecord(decoding: value)
-    if kind == .independent {
-      head.historyID = .random()
-      head.featureFlags &= ~HeadRecord.feedFeature
+    switch kind {
+    case .independent: head.historyID = .random()
+    case .backup: head.becomeBackup()
+    case .exact: break
     }
     if let durability { head.durability = durability }
     head.isHeaderUnsynced = false
@@ -211,6 +214,7 @@ package struct StoreCopy {
     unsafe key.count == 1 && key[0] == TreeKey.Tag.head.rawValue
   }
 
+    if kind != .exact { head.featureFlags &= ~HeadRecord.feedFeature }
   /// False for change records, cursors, and what belongs to a server's replica.
   private static func isOfEveryCopy(_ key: UnsafeRawBufferPointer) -> Bool {
     switch unsafe key.first.flatMap({ TreeKey.Tag(rawValue: $0) }) {

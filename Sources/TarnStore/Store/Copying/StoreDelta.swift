@@ -272,6 +272,23 @@ final class DeltaReader {
 
   private func number<T: FixedWidthInteger & BitwiseCopyable>(
     _: T.Type
+  /// The value of the last entry, which is the head record of the older copy. The position stays.
+  func lastValue() throws(StorageError) -> [UInt8] {
+    let end = FileFacts.of(descriptor: file.raw)?.byteCount ?? 0
+    var bytes = [UInt8](repeating: 0, count: HeadRecord.byteCount)
+    let offset = end - Int64(bytes.count + endByteCount)
+    guard offset > 0 else { throw cutOff }
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe pread(file.raw, $0.baseAddress, $0.count, off_t(offset))
+    }
+    guard count >= 0 else { throw StorageError(errno: errno, operation: "restore", path: path) }
+    guard count == bytes.count else { throw cutOff }
+    return bytes
+  }
+
+  /// The length of what follows the last entry.
+  private var endByteCount: Int { format == StoreDelta.formatWithoutSum ? 6 : 10 }
+
   ) throws(StorageError) -> T {
     let bytes = try take(MemoryLayout<T>.size)
     return T(littleEndian: unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(as: T.self) })
