@@ -188,3 +188,21 @@ import Testing
     #expect(!folder.names.contains { $0.hasPrefix("b.tarn") })
   }
 }
+
+  @Test(arguments: [0, 1])
+  func `a header page in the place of the other is damage`(_ page: Int) throws {
+    try makeStore()
+    try change { bytes in
+      let other = Array(bytes[(1 - page) * 4096..<(2 - page) * 4096])
+      bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: other)
+    }
+    let words = "page \(page) is page \(1 - page), which was written to the wrong place"
+    let check = try tarn("inspect", "--check", "a.tarn")
+    #expect(check.status == 1)
+    #expect(check.errors.contains(words), "\(check)")
+    #expect(try tarn("query", "a.tarn", "Person").errors.contains(words))
+    let repaired = try tarn("repair", "a.tarn", "b.tarn")
+    #expect(repaired.status == 1)
+    #expect(repaired.output.contains("one of the first two pages is damaged"), "\(repaired)")
+    #expect(try isSound("b.tarn"))
+  }

@@ -90,8 +90,10 @@ struct StoreHeader: Equatable {
         continue
       }
       let metas = unsafe bytes.withUnsafeBytes { unsafe MetaFields($0) }
-      guard offset == 0 || offset == metas.pageSize, (try? metas.check(path: path, page: 0)) != nil,
-        (try? metas.checkTrees(path: path, page: 0)) != nil
+      let page = offset == 0 ? 0 : 1
+      guard page == 0 || offset == metas.pageSize,
+        (try? metas.check(path: path, page: page)) != nil,
+        (try? metas.checkTrees(path: path, page: page)) != nil
       else { continue }
       found.append(metas.header)
     }
@@ -179,12 +181,14 @@ struct StoreHeader: Equatable {
 
 /// One meta page's unchecked fields.
 private struct MetaFields {
+  let pageNumber: UInt64
   let pageFlags: UInt16
   let version: UInt32
   let pageSize: Int
   let header: StoreHeader
 
   init(_ bytes: UnsafeRawBufferPointer) {
+    pageNumber = unsafe bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self)
     pageFlags = unsafe bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
     version = unsafe bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
     pageSize = Int(unsafe bytes.loadUnaligned(fromByteOffset: 40, as: UInt32.self))
@@ -216,6 +220,10 @@ private struct MetaFields {
         detail: "the file has version \(version) of its page format; this library reads version 1")
     }
     guard pageFlags == 0x08 else { throw damaged(path, page, "is not marked as a header") }
+    // Both would show the older version.
+    guard pageNumber == UInt64(page) else {
+      throw damaged(path, page, "is page \(pageNumber), which was written to the wrong place")
+    }
     guard StoreHeader.pageSizes.contains(pageSize) else {
       throw damaged(path, page, "has a bad page size")
     }
