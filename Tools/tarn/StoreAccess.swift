@@ -15,7 +15,8 @@ enum StoreAccess {
     _ path: String, writing patience: WriterPatience? = nil, verifying verifies: Bool = true
   ) throws -> Store {
     guard let size = fileSize(path) else { throw ToolError(notFound: path) }
-    guard size > 0 else { throw ToolError("\(path): the file is empty") }
+    let isFile = FileFacts.at(path)?.isRegularFile == true
+    guard size > 0 || !isFile else { throw ToolError("\(path): the file is empty") }
     var options = Store.Options()
     options.createsStore = false
     options.isReadOnly = patience == nil

@@ -103,11 +103,18 @@ package struct FileFacts: Sendable {
 package struct OwnedDescriptor: ~Copyable {
   package let raw: Int32
 
-  /// Opens with close-on-exec. Errors: those of the system call.
+  /// Opens with close-on-exec, and never waits for the other end of a pipe. Errors: those of the
+  /// system call.
   package init(
     opening path: String, flags: Int32, mode: UInt32 = 0o666, operation: String
   ) throws(StorageError) {
-    raw = unsafe path.withPath { tarn_above_standard(unsafe open($0, flags | O_CLOEXEC, mode)) }
+    let flags = flags | O_CLOEXEC
+    raw = unsafe path.withPath { path in
+      var made = unsafe open(path, flags | O_NONBLOCK, mode)
+      // A file server has a lease on the file, which it ends while others wait.
+      if made < 0 && errno == EWOULDBLOCK { made = unsafe open(path, flags, mode) }
+      return tarn_above_standard(made)
+    }
     if raw < 0 { throw StorageError(errno: errno, operation: operation, path: path) }
   }
 

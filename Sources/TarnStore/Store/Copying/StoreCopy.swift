@@ -85,7 +85,13 @@ package struct StoreCopy {
     guard let target = FilePaths.resolved(path) else {
       throw StorageError(errno: errno, operation: Self.operation, path: path)
     }
-    guard FileFacts.at(target)?.identity != environment.sourceIdentity else {
+    let facts = FileFacts.at(target)
+    guard facts?.isRegularFile != false else {
+      throw StorageError(
+        .notAStore, operation: Self.operation, path: path,
+        detail: "it is not a regular file, and was not replaced")
+    }
+    guard facts?.identity != environment.sourceIdentity else {
       throw StorageError(
         .invalidInput, operation: Self.operation, path: path,
         detail: "it is the file itself; compacting it needs no copy")
