@@ -86,9 +86,9 @@ extension CommandTable {
     discussion: """
       FILE stays as it is; no process may have it open. Each object that can be read goes to DEST,
       with its object key. Objects and values that are lost in the newest version are taken from the
-      version before, if that has them. What is neither here nor there is listed; links to lost
-      objects are removed. Indexes are made anew. Change records, cursors, the retention and the
-      state of a sync are not taken over.
+      version before, if that has them, and listed by ranges of keys. What is neither here nor there
+      is listed; links to lost objects are removed. Indexes are made anew. Change records, cursors,
+      the retention and the state of a sync are not taken over.
 
       Pages that no version uses hold deleted and outdated objects as well. With --stale those whose
       place is lost are added: only where no other object has the key, and only values that are in

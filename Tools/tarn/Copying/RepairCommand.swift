@@ -69,6 +69,8 @@ struct RepairReport {
   private(set) var stale = 0
   private(set) var left = 0
   private(set) var lines: [String] = []
+  /// The objects that are as in the version before.
+  private var ranges: [String] = []
   private var more = 0
 
   /// Whether everything of the newest version was read.
@@ -76,6 +78,12 @@ struct RepairReport {
 
   mutating func note(_ line: String) {
     if lines.count < Self.linesMax { lines.append(line) } else { more += 1 }
+  }
+
+  mutating func noteOlder(_ count: Int, _ keys: ClosedRange<ObjectKey>, of name: String) {
+    ranges.append(
+      "class \(name): \(counted(count, "object")) with keys from \(keys.lowerBound.rawValue) to "
+        + "\(keys.upperBound.rawValue) as in the version before")
   }
 
   mutating func count(_ origin: RepairCopy.Origin) {
@@ -92,6 +100,7 @@ struct RepairReport {
   func write(_ output: OutputPipe, _ destination: String) throws {
     for line in lines { try output.write("- \(printable(line))\n") }
     if more > 0 { try output.write("- and \(more) more\n") }
+    for line in ranges { try output.write("- \(printable(line))\n") }
     try output.write("\(printable(destination)): \(counted(objects, "object"))\n")
     if older > 0 {
       try output.write("  \(older) of them as in the version before the newest\n")

@@ -71,6 +71,7 @@ final class RepairCopy {
     where isWanted: (ObjectKey) throws -> Bool
   ) throws {
     var failure: (any Error)?
+    var taken: (count: Int, first: ObjectKey, last: ObjectKey)?
     do throws(StorageError) {
       try state.reader.forEachCluster(in: described.id, holding: keys) {
         found throws(StorageError) in
@@ -80,6 +81,7 @@ final class RepairCopy {
             guard keys.contains(key), try isWanted(key) else { continue }
             let contents = contents(key, described, state)
             try add(Row(key: key, origin: origin, contents: contents), described)
+            taken = ((taken?.count ?? 0) + 1, taken?.first ?? key, key)
           }
         } catch {
           failure = error
@@ -90,6 +92,9 @@ final class RepairCopy {
       report.note("class \(described.name): \(error.detail)")
     }
     if let failure { throw failure }
+    if origin == .before, let taken {
+      report.noteOlder(taken.count, taken.first...taken.last, of: described.name)
+    }
   }
 
   /// The readable values of an object, also from the version before.
