@@ -10,10 +10,12 @@ import Testing
 
   init() throws { try Self.makeStore(folder) }
 
-  static func makeStore(_ folder: TemporaryFolder, objects: Int = 300) throws {
+  static func makeStore(
+    _ folder: TemporaryFolder, objects: Int = 300, named name: String = "a.tarn"
+  ) throws {
     let lines = (0..<objects).map { "{\"id\": \($0), \"name\": \"name \($0)\"}\n" }.joined()
     let made = try ToolProcess.run(
-      folder, "import", "a.tarn", "-", "-c", "Crate", "-k", "id", "-f", "jsonl", input: lines)
+      folder, "import", name, "-", "-c", "Crate", "-k", "id", "-f", "jsonl", input: lines)
     #expect(made.status == 0, "\(made.errors)")
   }
 
@@ -233,5 +235,25 @@ import Testing
     #expect(try tarn("copy", "b.tarn", "c.tarn").status == 0)
     #expect(try set("c.tarn").errors == "")
     #expect(try !tarn("inspect", "c.tarn").output.contains("copied"))
+  }
+
+  @Test func `a failed replacement leaves no lock file`() throws {
+    try Self.makeStore(folder, objects: 3_000, named: "big.tarn")
+    #expect(try tarn("copy", "a.tarn", "b.tarn").status == 0)
+    for suffix in ["-lock", "-signal"] { unlink(folder.file("b.tarn" + suffix)) }
+    let copy = "\(ToolProcess.tarn.path) copy big.tarn b.tarn --replace"
+    let script = "ulimit -f 320; exec \(copy)"
+    let failed = try ToolProcess(folder, ["-c", script], program: "/bin/sh").finish()
+    #expect(failed.status == 1)
+    #expect(failed.errors.contains("ulimit -f"), "\(failed)")
+    #expect(folder.names.filter { $0.contains("b.tarn") } == ["b.tarn"])
+  }
+
+  @Test func `the limit for the length of files is named by the signal file`() throws {
+    unlink(folder.file("a.tarn-signal"))
+    // The lock file stays, and is long enough already.
+    let script = "ulimit -f 1; exec \(ToolProcess.tarn.path) query a.tarn Crate"
+    let failed = try ToolProcess(folder, ["-c", script], program: "/bin/bash").finish()
+    #expect(failed.errors.contains("ulimit -f"), "\(failed)")
   }
 }

@@ -20,6 +20,11 @@ enum SizeLimit {
     return facts.byteCount >= byteCount
   }
 
+  /// Why a write to the file has written fewer bytes than it was given, as an error number.
+  static func reason(forShortWriteTo descriptor: Int32) -> Int32 {
+    isReached(by: descriptor) ? EFBIG : ENOSPC
+  }
+
   /// Keeps SIGXFSZ from this thread.
   struct Silence {
     /// Nil without a limit.

@@ -185,7 +185,9 @@ internal import Glibc
       unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0)
     }
     if count != words.count * 8 {
-      throw StorageError(errno: count < 0 ? errno : ENOSPC, operation: "open", path: path)
+      throw StorageError(
+        errno: count < 0 ? errno : SizeLimit.reason(forShortWriteTo: descriptor), operation: "open",
+        path: path)
     }
     FaultPoint.hit("signal.written")
     if ftruncate(descriptor, off_t(SignalLayout.byteCount)) != 0 {

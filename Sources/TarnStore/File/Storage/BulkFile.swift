@@ -179,7 +179,9 @@ final class BulkFile {
         unsafe pwrite(file, $0.baseAddress, $0.count, off_t(Int(index) * size))
       }
       guard written == size else {
-        throw StorageError(errno: written < 0 ? errno : ENOSPC, operation: "copy", path: path)
+        throw StorageError(
+          errno: written < 0 ? errno : SizeLimit.reason(forShortWriteTo: file), operation: "copy",
+          path: path)
       }
     }
   }

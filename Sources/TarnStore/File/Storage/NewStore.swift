@@ -175,7 +175,9 @@ struct NewStore {
       unsafe pwrite(file, $0.baseAddress, $0.count, off_t(bytes.startIndex))
     }
     guard count == bytes.count else {
-      throw StorageError(errno: count < 0 ? errno : ENOSPC, operation: "open", path: path)
+      throw StorageError(
+        errno: count < 0 ? errno : SizeLimit.reason(forShortWriteTo: file), operation: "open",
+        path: path)
     }
     if syncs, fsync(file) != 0 {
       throw StorageError(errno: errno, operation: "open", path: path)

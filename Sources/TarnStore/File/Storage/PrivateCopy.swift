@@ -72,7 +72,8 @@ enum PrivateCopy {
       if count == 0 { return }
       guard count > 0, written == count else {
         var error = StorageError(
-          errno: written < 0 || count < 0 ? errno : ENOSPC, operation: "open", path: path)
+          errno: written < 0 || count < 0 ? errno : SizeLimit.reason(forShortWriteTo: copy),
+          operation: "open", path: path)
         error.detail = "cannot make a private copy: \(error.detail)"
         throw error
       }

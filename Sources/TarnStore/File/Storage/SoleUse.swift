@@ -52,6 +52,14 @@ struct SoleUse: ~Copyable {
     self.lock = lock
   }
 
+  /// Removes the lock file, which sole use has made, unless a process has the store open.
+  static func removeLock(of path: String) {
+    guard let use = try? SoleUse(of: path, Deadline(after: .zero), operation: "copy")
+    else { return }
+    unsafe (path + "-lock").withPath { _ = unsafe unlink($0) }
+    _ = consume use
+  }
+
   /// "process 4711 (notes) has the file open"
   static func users(of file: FileIdentity) -> String {
     let holders = LockHolders.of(file, bytes: DataLocks.shared...Int64.max)

@@ -100,9 +100,15 @@ package struct StoreCopy {
       throw StorageError(
         .alreadyOpen, operation: Self.operation, path: path, detail: "this process has it open")
     }
+    let hadLock = FileFacts.at(target + "-lock") != nil
     // Before the copy, which may take long; and again at its end, when others may have opened it.
     _ = try SoleUse(of: target, Deadline(after: Self.patience), operation: Self.operation)
-    return try make(target, isNew: false, progress)
+    do throws(StorageError) {
+      return try make(target, isNew: false, progress)
+    } catch {
+      if !hadLock { SoleUse.removeLock(of: target) }
+      throw error
+    }
   }
 
   private static let patience = Duration.seconds(10)
@@ -208,6 +214,7 @@ package struct StoreCopy {
     case .backup: head.becomeBackup()
     case .exact: break
     }
+    if kind != .exact { head.featureFlags &= ~HeadRecord.feedFeature }
     if let durability { head.durability = durability }
     head.isHeaderUnsynced = false
     unsafe try head.withEncoded { bytes throws(StorageError) in
@@ -220,7 +227,6 @@ package struct StoreCopy {
     unsafe key.count == 1 && key[0] == TreeKey.Tag.head.rawValue
   }
 
-    if kind != .exact { head.featureFlags &= ~HeadRecord.feedFeature }
   /// False for change records, cursors, and what belongs to a server's replica.
   private static func isOfEveryCopy(_ key: UnsafeRawBufferPointer) -> Bool {
     switch unsafe key.first.flatMap({ TreeKey.Tag(rawValue: $0) }) {

@@ -206,7 +206,9 @@ private struct DeltaWriter {
         unsafe pwrite(file, $0.baseAddress! + written, $0.count - written, off_t(byteCount))
       }
       if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw error(count < 0 ? errno : ENOSPC) }
+      guard count > 0 else {
+        throw error(count < 0 ? errno : SizeLimit.reason(forShortWriteTo: file))
+      }
       written += count
       byteCount += count
     }
@@ -270,8 +272,6 @@ final class DeltaReader {
     value = length == StoreDelta.absent ? nil : try take(Int(length))
   }
 
-  private func number<T: FixedWidthInteger & BitwiseCopyable>(
-    _: T.Type
   /// The value of the last entry, which is the head record of the older copy. The position stays.
   func lastValue() throws(StorageError) -> [UInt8] {
     let end = FileFacts.of(descriptor: file.raw)?.byteCount ?? 0
@@ -289,6 +289,8 @@ final class DeltaReader {
   /// The length of what follows the last entry.
   private var endByteCount: Int { format == StoreDelta.formatWithoutSum ? 6 : 10 }
 
+  private func number<T: FixedWidthInteger & BitwiseCopyable>(
+    _: T.Type
   ) throws(StorageError) -> T {
     let bytes = try take(MemoryLayout<T>.size)
     return T(littleEndian: unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(as: T.self) })
