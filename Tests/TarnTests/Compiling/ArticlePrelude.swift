@@ -55,6 +55,8 @@ enum ArticlePrelude {
       func note<Change>(_ change: Change) {}
     }
     final class Label { var text = "" }
+    struct TableView { func deleteRows(at positions: [DogIndex]) {} }
+    extension Results { subscript(place: DogIndex) -> Element { self[0] } }
     final class DogIndex {
       var position: ChangePosition?
       func removeAll() {}
@@ -82,6 +84,9 @@ enum ArticlePrelude {
     var cities: GroupedResults<String?, (Double?, Double?)> {
       people.grouped(by: \.city, .average(of: \.age), .max(of: \.income))
     }
+    var results: Results<Dog> { dogs }
+    var token: NotificationToken { fatalError() }
+    var tableView: TableView { TableView() }
     var age: Int { 3 }
     var typedByUser: String { "" }
     var data: Data { Data() }

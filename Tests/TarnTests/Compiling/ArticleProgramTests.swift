@@ -10,17 +10,19 @@ struct ArticleProgramTests {
     + "/Sources/Tarn/Documentation.docc"
 
   /// A function for each block of Swift, which the compiler calls by its lines in the article.
+  /// Blocks in lists are indented.
   private static func functions(in article: String, of text: String) -> [String] {
     var functions: [String] = []
-    var (block, start): ([String]?, Int) = (nil, 0)
+    var (block, start, indent): ([String]?, Int, Int) = (nil, 0, 0)
     for (number, line) in text.components(separatedBy: "\n").enumerated() {
-      if line == "```swift" {
-        (block, start) = ([], number + 2)
-      } else if line == "```", let lines = block {
+      let words = line.drop { $0 == " " }
+      if block == nil, words == "```swift" {
+        (block, start, indent) = ([], number + 2, line.count - words.count)
+      } else if words == "```", let lines = block {
         functions.append(function("block\(start)", in: article, from: start, lines))
         block = nil
       } else {
-        block?.append(line)
+        block?.append(String(line.dropFirst(min(indent, line.count - words.count))))
       }
     }
     return functions
@@ -58,7 +60,7 @@ struct ArticleProgramTests {
       program += "\nenum Article\(name) {}\n" + functions.joined(separator: "\n")
       count += functions.count
     }
-    #expect(count > 35)
+    #expect(count > 45)
     let folder = TemporaryFolder()
     let source = try folder.file("articles.swift", Array(program.utf8))
     let said = try BuiltLibrary().check(source, ["-parse-as-library"])
