@@ -3,9 +3,13 @@
 set -euo pipefail
 
 output=$1
-catalog=Sources/Tarn/Documentation.docc
-graphs=$(mktemp -d)
-trap 'rm -rf "$graphs"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+graphs=$work/graphs
+catalog=$work/Documentation.docc
+mkdir "$graphs"
+cp -r Sources/Tarn/Documentation.docc "$catalog"
+Tools/doc-links.py "$catalog"
 
 swift package dump-symbol-graph --minimum-access-level public >/dev/null
 find .build -path '*symbolgraph*' -name 'Tarn.symbols.json' -exec cp {} "$graphs" \;
