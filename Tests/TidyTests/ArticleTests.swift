@@ -20,6 +20,127 @@ import Testing
     #expect(files.count > 10)
   }
 
+  /// An article's headings, as DocC and as a forge name them.
+  private func anchors(_ name: String) throws -> Set<String> {
+    let headings = try article(name).split(separator: "\n").filter { $0.hasPrefix("##") }.map {
+      String($0.drop { "# ".contains($0) })
+    }
+    let onForge = headings.map { heading in
+      heading.lowercased().filter { $0.isLetter || $0.isNumber || "_- ".contains($0) }
+    }
+    return Set((headings + onForge).map { $0.replacing(" ", with: "-") })
+  }
+
+  /// Links between articles, as DocC or as a forge has them, and to their headings.
+  @Test func theLinksOfTheArticlesLeadToArticles() throws {
+    let folder = SourceTree.root.appendingPathComponent("Sources/Tarn/Documentation.docc")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      .filter { $0.hasSuffix(".md") }.map { String($0.dropLast(3)) }.sorted()
+    let anchors = try Dictionary(
+      uniqueKeysWithValues: names.map { ($0, try self.anchors($0)) })
+    var (missing, count) = ([String](), 0)
+    for name in names {
+      let text = try article(name)
+      let links =
+        text.matches(of: /<doc:(\w+)(?:#([^>]+))?>/).map { ($0.1, $0.2) }
+        + text.matches(of: /\]\((\w+)\.md(?:#([^)]+))?\)/).map { ($0.1, $0.2) }
+      count += links.count
+      for (article, anchor) in links {
+        let isThere = anchors[String(article)].map { known in
+          anchor.map { known.contains(String($0)) } ?? true
+        }
+        if isThere != true { missing.append("\(name): \(article) \(anchor ?? "")") }
+      }
+      for picture in text.matches(of: /\]\((Resources\/[^)]+)\)/) {
+        let path = folder.appendingPathComponent(String(picture.1)).path
+        if !FileManager.default.fileExists(atPath: path) { missing.append("\(name): \(path)") }
+      }
+    }
+    #expect(missing == [])
+    #expect(count > 100)
+    let contents = try article("Tarn")
+    #expect(names.filter { $0 != "Tarn" && !contents.contains("<doc:\($0)>") } == [])
+  }
+
+  /// The messages that the articles quote are those of the library, except for names, numbers and
+  /// what is in brackets. A message that is put together has up to three pieces between these.
+  @Test func theMessagesInTheArticlesAreTheLibrarys() throws {
+    let sources = SourceTree.files.filter { $0.isSwift && $0.path.hasPrefix("Sources/") }
+      .map { $0.lines.joined(separator: "\n").replacing(/"\s*\+\s*"/, with: "") }
+      .joined(separator: "\n")
+    let text = Array(sources.utf8CString)
+    func pieces(_ part: String) -> Int {
+      var (words, count) = (part.split(separator: " ")[...], 0)
+      while !words.isEmpty {
+        var most = words.count
+        while most > 0, strstr(text, words.prefix(most).joined(separator: " ")) == nil {
+          most -= 1
+        }
+        guard most > 0 else { return .max }
+        words = words.dropFirst(most)
+        count += 1
+      }
+      return count
+    }
+    var (unknown, count) = ([String](), 0)
+    for name in ["TenRules", "Troubleshooting", "Servers"] {
+      let blocks = try article(name).components(separatedBy: "```text\n").dropFirst()
+      for line in blocks.flatMap({ $0.components(separatedBy: "```")[0].split(separator: "\n") }) {
+        for part in line.split(separator: /…|[0-9][0-9.,]*|'[^']*'|\([^)]*\)/) {
+          count += 1
+          if pieces(String(part)) > 3 { unknown.append("\(name): \(part)") }
+        }
+      }
+    }
+    #expect(unknown == [])
+    #expect(count > 50)
+  }
+
+  /// Which tests run or compare the blocks of each kind, by the articles that have them. Blocks of
+  /// "swift" are compiled wherever they are.
+  private static let kinds: [String: [String: [String]]] = [
+    "Swift": [
+      "BookProgramTests": ["Isolation", "Servers", "Testing", "Tutorial", "TwoProcesses"],
+      "ExampleTests": ["CursorExamples"], "SyncArticleTests": ["FromAtlasDeviceSync"],
+    ],
+    "diff": ["BookProgramTests": ["FromRealmSwift"]],
+    "text": [
+      "BookProgramTests": ["Isolation", "Tutorial", "TwoProcesses"],
+      "ArticleTests": ["Servers", "TenRules", "Troubleshooting"],
+    ],
+    "sh": [
+      "BookCommandTests": ["FromGRDB", "FromSwiftData", "Installing", "Testing", "Tutorial"],
+      "DaemonExampleTests": ["DaemonExamples"], "FirstProgramTests": ["TwoProcesses"],
+    ],
+    "ini": ["BookCommandTests": ["Servers"]],
+    "yaml": ["DaemonArticleTests": ["Daemon", "DaemonExamples"]],
+    "python": ["DaemonExampleTests": ["DaemonExamples"]],
+  ]
+
+  @Test func everyBlockHasItsTest() throws {
+    // No test runs these.
+    let unchecked: Set = [
+      "BackupAndUpgrade ini", "BackupAndUpgrade sh", "Daemon json", "DaemonExamples nginx",
+      "Servers dockerfile", "Servers yaml", "Shell json", "Shell sh",
+    ]
+    var found: Set<String> = []
+    let folder = SourceTree.root.appendingPathComponent("Sources/Tarn/Documentation.docc")
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    where file.hasSuffix(".md") {
+      let name = String(file.dropLast(3))
+      for kind in try article(name).matches(of: /(?m)^ *```([A-Za-z]+)$/).map({ String($0.1) })
+      where kind != "swift" {
+        if Self.kinds[kind]?.values.contains(where: { $0.contains(name) }) != true {
+          found.insert("\(name) \(kind)")
+        }
+      }
+    }
+    #expect(found.sorted() == unchecked.sorted())
+    let lines = SourceTree.files.filter { $0.path.hasPrefix("Tests/") }.flatMap(\.lines)
+    let suites = Set(Self.kinds.values.flatMap(\.keys))
+    #expect(suites.filter { suite in !lines.contains { $0.contains("struct \(suite)") } } == [])
+  }
+
   @Test func theTestsOfFailuresExist() throws {
     let text = try article("RecoveryTests").replacing("\n", with: " ")
     let lines = SourceTree.files.filter { $0.path.hasPrefix("Tests/") }.flatMap(\.lines)

@@ -35,6 +35,33 @@ import Testing
     #expect(try package == text(Self.package + "/Package.swift"))
   }
 
+  /// The package of the article that begins with an empty folder is this one with another name.
+  @Test func theArticleOnTwoProcessesShowsThisPackage() throws {
+    let article = try text(
+      Self.root + "/Sources/Tarn/Documentation.docc/TwoProcesses.md")
+    let shown = article.components(separatedBy: "```Swift\n").dropFirst().map {
+      $0.components(separatedBy: "```")[0]
+    }
+    let package = try text(Self.package + "/Package.swift")
+      .replacing("\"../..\"", with: "\"../Tarn\"").replacing("Ponies", with: "Chat")
+    #expect(shown.first == package)
+  }
+
+  /// Its first commands, with the home directory in this test's folder.
+  @Test func theArticleOnTwoProcessesMakesAPackage() throws {
+    let article = try text(
+      Self.root + "/Sources/Tarn/Documentation.docc/TwoProcesses.md")
+    let commands = article.components(separatedBy: "```sh\n").dropFirst().prefix(2).map {
+      $0.components(separatedBy: "```")[0]
+    }
+    try #require(commands[0].contains("swift package init"))
+    try #require(commands[1].hasPrefix("rm "))
+    _ = try run(["HOME=\(folder.path)", "sh", "-ec", commands.joined()])
+    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.file("Chat"))
+    let kept = names.filter { $0.hasSuffix(".swift") || $0 == "Sources/Chat" }
+    #expect(kept.sorted() == ["Package.swift", "Sources/Chat"])
+  }
+
   /// Runs a program to its end, however long that takes.
   private func run(_ arguments: [String]) throws -> String {
     let process = Process()
