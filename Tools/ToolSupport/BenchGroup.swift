@@ -22,8 +22,9 @@ package struct BenchGroup: Sendable {
     BenchGroup(
       name: "observing", title: "Observing",
       ids: [
-        "W7", "W7n", "W7r", "W7w", "W7k", "W7kc", "W7l", "W7b", "W7m", "W7g", "W7gm", "W7p", "W7t",
-        "W9", "W9b",
+        "W7", "W7n", "W7r", "W7w", "W7k", "W7kc", "W7l", "W7b", "W7m", "W7q", "W7qx", "W7qn",
+        "W7qc",
+        "W7qr", "W7qb", "W7g", "W7gm", "W7p", "W7t", "W9", "W9b",
       ]),
     BenchGroup(
       name: "sources", title: "What can be observed",

@@ -169,6 +169,9 @@ struct BenchWorkload {
       BenchWorkload("W7b", title: "begin after a foreign commit", measureForeignCommit),
       BenchWorkload("W7m", title: "100 observed results", measureManyResults),
       BenchWorkload(
+        "W7q", "W7qx", "W7qn", "W7qc", "W7qr", "W7qb", title: "10,000 observed queries",
+        measureManyQueries),
+      BenchWorkload(
         "W7xc", "W7xcr", "W7xl", "W7xlr", "W7xf", "W7xfr", "W7xs", "W7xsr", "W7xd", "W7xdr", "W7xv",
         "W7xvr", "W7xg", "W7xgr", "W7xe", "W7xer", title: "every kind of source, one change",
         measureSources),
