@@ -9,8 +9,16 @@ import Testing
 
   init() throws { archive = try Archive(Shelter(), seed: 9, count: 3000) }
 
-  private func lines(_ results: Results<Record>) -> [String] {
+  private func allLines(_ results: Results<Record>) -> [String] {
     results.explain().split(separator: "\n").map(String.init)
+  }
+
+  private func lines(_ results: Results<Record>) -> [String] {
+    allLines(results).filter { !$0.hasPrefix("route: ") }
+  }
+
+  private func route(_ results: Results<Record>) -> String? {
+    allLines(results).first { $0.hasPrefix("route: ") }
   }
 
   private let kept = "keep: each commit changes the rows that it touches"
@@ -145,6 +153,30 @@ import Testing
       friends.explain() == """
         find: each element of the collection, tested one by one
         keep: each commit changes the elements that it touches
+        route: changes find it by id == 3, and every change of the collection
         """)
+  }
+
+  @Test func `how changes find an observed result is named`() {
+    let records = archive.records
+    #expect(
+      route(records.where { $0.number == 5 && $0.text != "a" })
+        == "route: changes find it by number == 5")
+    #expect(
+      route(records.where { $0.number > 5 && $0.number < 9 && $0.flag })
+        == "route: changes find it by number >= 6 AND number <= 8")
+    #expect(
+      route(records.where { $0.number.in([3, 4]) || $0.text.starts(with: "b") })
+        == "route: changes find it by number IN {3, 4} OR text BEGINSWITH \"b\"")
+    #expect(
+      route(records.where { $0.number == 1 && $0.text == "x" })
+        == "route: changes find it by one of these, the one that fewest others share: number == 1; "
+        + "text == \"x\"")
+    #expect(
+      route(records.where { $0.text != "a" || $0.number == 1 })
+        == "route: asked at every change of Record")
+    #expect(
+      route(records.where { $0.next.number == 1 && $0.flag })
+        == "route: changes find it by next.number == 1")
   }
 }

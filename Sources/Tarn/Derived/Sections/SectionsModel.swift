@@ -32,6 +32,7 @@ struct SectionsModel<Key: Hashable>: LiveModel {
   }
   var elementClasses: Set<ClassID> { results.elementClasses }
   var followsIncrementally: Bool { results.followsIncrementally }
+  var route: Route? { results.route?.looking(as: keyScope) }
 
   func isConcerned(by changes: ChangeSet) -> Bool {
     results.isConcerned(by: changes) || keyScope.mayBeConcerned(by: changes)

@@ -58,8 +58,11 @@ extension Advancer {
       for (source, answer) in zip(ahead.sources, answers) where answer.isStep {
         prepared[ObjectIdentifier(source)] = answer
       }
+      let concerned = observers.sources.with(ahead.concerned, arrivedAfter: ahead.arrivals)
       try move(
-        PreparedMove(snapshot: ahead.work.snapshot, changes: changes, prepared: prepared))
+        PreparedMove(
+          snapshot: ahead.work.snapshot, changes: changes, concerned: concerned,
+          prepared: prepared))
       // Later commits are read in a separate turn.
       host.scheduleTurn()
     }
@@ -96,7 +99,7 @@ extension Advancer {
       source.adopt(answer, missed: missed)
     }
     guard let missed, !late.isEmpty else { return }
-    start(LiveWork(shown, from: known, .known(missed), items), late, isMove: false)
+    start(LiveWork(shown, from: known, .known(missed), items), late)
   }
 
   // MARK: - Handing over
@@ -117,7 +120,10 @@ extension Advancer {
       return false
     }
     let changes = try ChangeLog.changes(from: shown, to: newest)
-    let concerned = observers.sources.concerned(by: changes)
+    let concerned = try observers.sources.concerned(by: changes, atMost: workLimits.routedRows) {
+      () throws(StorageError) in
+      LiveMove(changes, from: .version(shown), to: Rows(try SnapshotReader(newest)))
+    }
     let rows = concerned.reduce(0) {
       saturatingSum($0, workLimits.rows(of: $1.cost(ofFollowing: changes)))
     }
@@ -146,7 +152,7 @@ extension Advancer {
       items.append(source.firstItem)
       sources.append(source)
     }
-    start(LiveWork(newest, from: shown, changes, items), sources, isMove: true)
+    start(LiveWork(newest, from: shown, changes, items), sources, concerned)
   }
 
   /// Hands over first calls that are too large for the turn.
@@ -156,7 +162,7 @@ extension Advancer {
     let snapshot = host.shown().snapshot
     let nothing = ChangeSet(from: snapshot.version, to: snapshot.version)
     let items = awaited.map(\.firstItem)
-    start(LiveWork(snapshot, from: snapshot, .known(nothing), items), awaited, isMove: false)
+    start(LiveWork(snapshot, from: snapshot, .known(nothing), items), awaited)
   }
 
   /// Marks the sources whose first calls have to wait for a worker: all except the smallest ones,
@@ -173,8 +179,13 @@ extension Advancer {
     return costs.map(\.0).filter(\.isAwaited)
   }
 
-  private func start(_ work: LiveWork, _ sources: [any ObservedSource], isMove: Bool) {
-    workAhead = WorkAhead(work: work, step: host.step, isMove: isMove, sources: sources)
+  /// - Parameter concerned: for a move, the sources that it can concern.
+  private func start(
+    _ work: LiveWork, _ sources: [any ObservedSource], _ concerned: [any ObservedSource]? = nil
+  ) {
+    workAhead = WorkAhead(
+      work: work, step: host.step, isMove: concerned != nil, sources: sources,
+      concerned: concerned ?? [], arrivals: observers.sources.arrivals)
     work.start(before: workLimits.willWork) { [weak wakeUp = host.wakeUp] in wakeUp?.schedule() }
   }
 }
@@ -191,6 +202,8 @@ struct WorkAhead {
     var rows = 20_000
     /// The cost of looking up and sorting in one changed row, in rows that a scan passes.
     var rowsPerLookup = 50
+    /// The maximum number of affected rows by which a turn finds the sources concerned.
+    var routedRows = 4_096
     /// The maximum number of commits whose records a turn merges, and of bytes in these records.
     var commits = 500
     var recordBytes = 32_768
@@ -215,4 +228,8 @@ struct WorkAhead {
   let isMove: Bool
   /// The sources of the items, in their order.
   let sources: [any ObservedSource]
+  /// For a move: the sources that it can concern, also those that were not followed yet.
+  let concerned: [any ObservedSource]
+  /// The number of sources that had arrived.
+  let arrivals: Int
 }

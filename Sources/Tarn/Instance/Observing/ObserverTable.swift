@@ -12,7 +12,7 @@ final class ObserverTable {
   /// The scopes of object observers with key paths.
   private var keyPathScopes = KeyPathScopeTable()
   /// Sources with observers.
-  private(set) var sources = SourceTable()
+  let sources = SourceTable()
   private var byLog: [ObjectIdentifier: [CollectionObservation]] = [:]
   /// How many logs of each source have observers.
   private var logCounts: [ObjectIdentifier: Int] = [:]
@@ -61,7 +61,7 @@ final class ObserverTable {
       let logs = logCounts[ObjectIdentifier(source)] ?? 0
       if logs == 0 { sources.insert(source) }
       logCounts[ObjectIdentifier(source)] = logs + 1
-      sources.register(source, under: log.scope.concerningClasses)
+      sources.register(source, seeing: log.scope)
     }
     byLog[ObjectIdentifier(log), default: []].append(observation)
     count += 1
@@ -93,7 +93,7 @@ final class ObserverTable {
   }
 
   private func remove(_ log: ScopedLog, of source: any ObservedSource) {
-    sources.unregister(source, under: log.scope.concerningClasses)
+    sources.unregister(source, seeing: log.scope)
     source.remove(log)
     let logs = (logCounts[ObjectIdentifier(source)] ?? 0) - 1
     logCounts[ObjectIdentifier(source)] = logs > 0 ? logs : nil
@@ -142,7 +142,12 @@ final class ObserverTable {
       try keyPathScopes.log(move, step: step) { enqueue($0) }
     }
     var asked: [any ObservedSource] = []
-    for source in concerned ?? sources.concerned(by: move.changes) {
+    let concerned =
+      concerned
+      ?? trapping { () throws(StorageError) in
+        try sources.concerned(by: move.changes) { move }
+      }
+    for source in concerned {
       let isNews = trapping { () throws(StorageError) in
         try source.follow(move, prepared: prepared)
       }

@@ -40,7 +40,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   private var scopes: [BoundScope] = []
   /// Finds which of many logs a move may concern; made at its first use.
   private var logIndex: ScopeTrie?
-  var registrations: [ClassID: Int] = [:]
+  var number: Int?
   /// The content inside the open write, at a position of its journal.
   private var working: (content: Content, serial: UInt64, position: ChangeRecorder.Position)?
   /// The content of a frozen instance, the only part of its sources that changes.
@@ -72,6 +72,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   var owner: ObjectRef? { model.owner }
   var concerningClasses: Set<ClassID> { model.concerningClasses }
   var elementClasses: Set<ClassID> { model.elementClasses }
+  var route: Route? { model.route }
 
   // MARK: - Reading
 

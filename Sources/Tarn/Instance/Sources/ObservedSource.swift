@@ -10,8 +10,10 @@ protocol ObservedSource: AnyObject {
   var concerningClasses: Set<ClassID> { get }
   /// The classes of the objects that it shows; none for values.
   var elementClasses: Set<ClassID> { get }
-  /// The classes that it is registered for, and for how many reasons.
-  var registrations: [ClassID: Int] { get set }
+  /// How changes find it by the values of rows; nil if it is asked about every change.
+  var route: Route? { get }
+  /// Its number in the table of its instance while it has observers.
+  var number: Int? { get set }
 
   // MARK: Observing
   /// Its owner was deleted: after the last step, no changes follow.

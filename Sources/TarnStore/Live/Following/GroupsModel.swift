@@ -50,6 +50,10 @@ package struct GroupsModel: LiveModel {
     return own.union(groups.query.concerningClasses)
   }
   package var elementClasses: Set<ClassID> { [] }
+  package var route: Route? {
+    guard let results, let read else { return Route(groups.query) }
+    return results.route?.depending(on: groups.query).looking(as: read)
+  }
   package var followsIncrementally: Bool { results == nil }
   package var followsFromStart: Bool { true }
   package var readsPastState: Bool { true }

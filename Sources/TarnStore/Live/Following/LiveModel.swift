@@ -22,6 +22,8 @@ package protocol LiveModel: Sendable {
   var followsFromStart: Bool { get }
   /// True if `step` reads the state before the move, not only the content.
   var readsPastState: Bool { get }
+  /// How changes find the source by the values of rows; nil if it has to be asked.
+  var route: Route? { get }
   /// True if the source is invalid without its owner; otherwise it is empty then.
   var needsOwner: Bool { get }
 
@@ -104,6 +106,7 @@ extension LiveModel {
   package var followsIncrementally: Bool { false }
   package var followsFromStart: Bool { false }
   package var readsPastState: Bool { false }
+  package var route: Route? { nil }
   package var needsOwner: Bool { false }
 
   package func evaluateForReading(_ rows: Rows) throws(StorageError) -> Content {

@@ -44,6 +44,14 @@ package struct ResultModel: LiveModel {
     }
   }
 
+  package var route: Route? {
+    switch source {
+    case .query(let query): Route(query)
+    case .elements(let model): Route(model.query)
+    case .values: nil
+    }
+  }
+
   package var followsIncrementally: Bool { if case .query = source { true } else { false } }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {
@@ -235,14 +243,20 @@ extension ResultModel {
     let all =
       switch source {
       case .query(let query):
-        try query.explanation(rows) + ["keep: each commit changes the rows that it touches"]
+        try query.explanation(rows) + [
+          "keep: each commit changes the rows that it touches",
+          query.routeExplanation(rows.schema),
+        ]
       case .elements(let model) where model.origin.owner == nil:
-        try model.query.explanation(rows)
-          + ["keep: each commit changes the rows that it touches"]
-      case .elements:
+        try model.query.explanation(rows) + [
+          "keep: each commit changes the rows that it touches",
+          model.query.routeExplanation(rows.schema),
+        ]
+      case .elements(let model):
         [
           "find: each element of the collection, tested one by one",
           "keep: each commit changes the elements that it touches",
+          model.query.routeExplanation(rows.schema) + ", and every change of the collection",
         ]
       case .values:
         [

@@ -116,6 +116,9 @@ package final class CompiledQuery: Sendable {
     predicate.dependencies + order.dependencies + stages.flatMap(\.dependencies)
   }
 
+  /// The columns behind links that can change the rows or their order.
+  var linkedDependencies: [QueryDependency] { columns.linked.map(\.dependency) }
+
   // MARK: - Changes
 
   /// The classes whose changes can change the rows: the query's own, and every class that a path of
@@ -215,7 +218,7 @@ package final class CompiledQuery: Sendable {
       touched.candidates.formUnion(touched.repositioned)
     }
     for far in columns.linked {
-      let keys = try rowsBefore(far.dependency, changes, rows)
+      let keys = try far.dependency.rowsBefore(changes, rows) ?? KeySet()
       touched.candidates.formUnion(keys)
       if far.decidesOrder { touched.repositioned.formUnion(keys) }
     }
@@ -233,19 +236,23 @@ package final class CompiledQuery: Sendable {
       found.formUnion(entry.keys)
     }
     for far in columns.linked {
-      found.formUnion(try rowsBefore(far.dependency, changes, rows))
+      found.formUnion(try far.dependency.rowsBefore(changes, rows) ?? KeySet())
     }
     return found
   }
+}
 
-  /// The rows from which the dependency's links lead to a changed object.
-  private func rowsBefore(
-    _ dependency: QueryDependency, _ changes: ChangeSet, _ rows: Rows
-  ) throws(StorageError) -> KeySet {
-    var keys = dependency.touchedKeys(in: changes)
+extension QueryDependency {
+  /// The rows from which the links lead to a changed object; nil if there are more than `most`
+  /// before one of the links.
+  func rowsBefore(
+    _ changes: ChangeSet, _ rows: Rows, atMost most: Int = .max
+  ) throws(StorageError) -> KeySet? {
+    var keys = touchedKeys(in: changes)
     // Links that changed on the path are dependencies themselves: the others are unchanged.
-    for link in dependency.links.reversed() where !keys.isEmpty {
-      keys = try rows.before(keys, through: link, atMost: .max) ?? KeySet()
+    for link in links.reversed() where !keys.isEmpty {
+      guard let before = try rows.before(keys, through: link, atMost: most) else { return nil }
+      keys = before
     }
     return keys
   }

@@ -112,7 +112,7 @@ extension CompiledQuery {
 }
 
 extension ColumnPath {
-  fileprivate func name(in schema: SchemaView) -> String {
+  func name(in schema: SchemaView) -> String {
     let links = links.map { schema[$0.classID][$0.column].name }
     return Path(names: links + [schema[classID][column].name]).text()
   }

@@ -4,17 +4,29 @@ extension ScalarPredicate {
   ///
   /// - Returns: disjoint ranges, and whether every entry in them passes.
   func indexRanges(_ column: ColumnSchema) -> (ranges: [PackedIndexRange], isExact: Bool)? {
+    indexRanges(column.type, filesAll: column.filesAll)
+  }
+
+  /// Disjoint ranges that contain the order keys of all values that pass; nil if there are none.
+  func valueRanges(_ type: ColumnType) -> [PackedIndexRange]? {
+    indexRanges(type, filesAll: true)?.ranges
+  }
+
+  /// - Parameter filesAll: whether null and mixed values that are not objects have entries.
+  private func indexRanges(
+    _ type: ColumnType, filesAll: Bool
+  ) -> (ranges: [PackedIndexRange], isExact: Bool)? {
     switch self {
-    case .isNull: column.filesAll ? ([.equal(.null)], true) : nil
-    case .ofType(let tests): Self.indexRanges(tests, column)
-    default: indexRanges(column.type)
+    case .isNull: filesAll ? ([.equal(.null)], true) : nil
+    case .ofType(let tests): Self.indexRanges(tests, filesAll: filesAll)
+    default: indexRanges(type)
     }
   }
 
   /// Mixed values are ordered by type. Objects have entries in an index over objects only, and also
   /// for collections that contain them.
   private static func indexRanges(
-    _ tests: [ColumnType: ScalarPredicate], _ column: ColumnSchema
+    _ tests: [ColumnType: ScalarPredicate], filesAll: Bool
   ) -> (ranges: [PackedIndexRange], isExact: Bool)? {
     var (all, isExact): ([PackedIndexRange], Bool) = ([], true)
     for (type, test) in tests {
@@ -23,7 +35,7 @@ extension ScalarPredicate {
         isExact = false
         continue
       }
-      guard column.filesAll, let found = test.indexRanges(type) else { return nil }
+      guard filesAll, let found = test.indexRanges(type) else { return nil }
       // Different strings may have the same truncated key.
       for range in found.ranges.map({ $0.within(type) }) where all.last?.lower != range.lower {
         all.append(range)
