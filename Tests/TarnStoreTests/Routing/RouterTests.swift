@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Seeds.of(0..<24))
+  @Test(arguments: Seeds.of(0..<12))
   func `a source with news is found`(seed: Int) throws {
     var source = try RandomStore(seed: UInt64(seed))
     let store = source.store

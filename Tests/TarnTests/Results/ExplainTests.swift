@@ -153,7 +153,7 @@ import Testing
       friends.explain() == """
         find: each element of the collection, tested one by one
         keep: each commit changes the elements that it touches
-        route: changes find it by id == 3, and every change of the collection
+        route: changes find it by the collection of an object, or by id == 3
         """)
   }
 

@@ -14,6 +14,8 @@ package struct BacklinksModel: LiveModel {
   private let column: ColumnID
   /// The query for all objects of the origins' class, which finds the changed ones.
   private let origins: CompiledQuery
+  /// The column, if it holds one link.
+  private let path: ColumnPath?
 
   package init(
     to target: ObjectRef, from origin: ClassID, _ column: ColumnID, _ schema: SchemaView
@@ -21,11 +23,15 @@ package struct BacklinksModel: LiveModel {
     self.target = target
     self.column = column
     origins = CompiledQuery(everythingIn: origin, schema)
+    let described = schema[origin][column]
+    let hasOne = described.type == .link && described.collection == .none
+    path = hasOne ? ColumnPath(described, of: origin) : nil
   }
 
   package var owner: ObjectRef? { target }
   package var concerningClasses: Set<ClassID> { origins.concerningClasses }
   package var elementClasses: Set<ClassID> { [origins.classID] }
+  package var route: Route? { path.map { Route(linkingTo: target, through: $0) } }
   package var needsOwner: Bool { true }
 
   package func isConcerned(by changes: ChangeSet) -> Bool {

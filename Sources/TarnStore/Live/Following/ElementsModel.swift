@@ -48,6 +48,11 @@ package struct ElementsModel: Sendable {
     self.origin = origin
   }
 
+  var route: Route? {
+    if case .sequence(let place) = origin { return Route(query, elementsOf: place) }
+    return Route(query)
+  }
+
   func isConcerned(by changes: ChangeSet) -> Bool {
     changes.schemaChanged || origin.owner.map { changes.contains($0.classID) } == true
       || query.concerningClasses.contains(where: changes.contains)

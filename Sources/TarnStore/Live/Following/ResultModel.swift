@@ -47,7 +47,7 @@ package struct ResultModel: LiveModel {
   package var route: Route? {
     switch source {
     case .query(let query): Route(query)
-    case .elements(let model): Route(model.query)
+    case .elements(let model): model.route
     case .values: nil
     }
   }
@@ -256,7 +256,7 @@ extension ResultModel {
         [
           "find: each element of the collection, tested one by one",
           "keep: each commit changes the elements that it touches",
-          model.query.routeExplanation(rows.schema) + ", and every change of the collection",
+          model.routeExplanation(rows.schema),
         ]
       case .values:
         [

@@ -29,6 +29,10 @@ package struct SequenceModel: LiveModel {
 
   package var owner: ObjectRef? { ObjectRef(classID: place.classID, key: place.key) }
   package var concerningClasses: Set<ClassID> { [] }
+  package var route: Route? {
+    guard place.nested == nil, let target else { return nil }
+    return Route(elementsOf: place, target)
+  }
   package var readsPastState: Bool { true }
   package var needsOwner: Bool { true }
 

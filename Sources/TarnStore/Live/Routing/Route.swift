@@ -26,9 +26,46 @@ package struct Route: Sendable {
     linked = query.linkedDependencies
   }
 
-  /// The same choices in words; none for a source that has to be asked.
-  static func texts(of query: CompiledQuery) -> [[RouteText]] {
-    RouteBuilder().narrowestChoices(of: query.predicate.root).map { $0.all.map(\.text) }
+  /// The route of a collection of objects: changes of these lead to it over their links backwards.
+  ///
+  /// - Parameters:
+  ///   - place: the collection.
+  ///   - classID: the class of its elements.
+  init(elementsOf place: SequencePlace, _ classID: ClassID) {
+    self.classID = classID
+    choices = [[RoutePart(owner: place)]]
+    linked = []
+  }
+
+  /// The same for elements of a collection that match a query.
+  init?(_ query: CompiledQuery, elementsOf place: SequencePlace) {
+    let found = RouteBuilder().narrowestChoices(of: query.predicate.root)
+    let isNested = place.nested != nil
+    if isNested, found.isEmpty { return nil }
+    let owner = isNested ? [] : [[RoutePart(owner: place)]]
+    classID = query.classID
+    choices =
+      owner + found.filter { isNested || $0.hasValuesOnly }.map { $0.all.map(\.filed) }
+    linked = query.linkedDependencies
+  }
+
+  /// The route of the objects that link to one through a column with one link.
+  init(linkingTo target: ObjectRef, through path: ColumnPath) {
+    classID = path.classID
+    let value = RouteValue.point(RouteHash(OrderKey(target.key)).value)
+    choices = [[RoutePart(place: .value(path), values: [value])]]
+    linked = []
+  }
+
+  /// The choices of a query in words; none if it has to be asked.
+  static func texts(
+    of query: CompiledQuery, _ schema: SchemaView, ofValuesOnly: Bool = false
+  ) -> [String] {
+    let found = RouteBuilder().narrowestChoices(of: query.predicate.root)
+    return found.filter { !ofValuesOnly || $0.hasValuesOnly }.map { choice in
+      let texts = choice.all.map { $0.text.text(schema) }
+      return texts.isEmpty ? "nothing" : texts.joined(separator: " OR ")
+    }
   }
 
   /// The same for a source that depends on these columns, too.
@@ -46,10 +83,29 @@ package struct Route: Sendable {
   }
 }
 
-/// Values of one column under which a source is filed.
+/// Where a router looks for the values of an affected row.
+enum RoutePlace: Hashable, Sendable {
+  /// The value at the end of a path.
+  case value(ColumnPath)
+  /// The objects of a class whose collection in a column has the row.
+  case owner(ClassID, ColumnID)
+}
+
+/// Values at one place under which a source is filed.
 struct RoutePart: Sendable {
-  let path: ColumnPath
+  let place: RoutePlace
   let values: [RouteValue]
+
+  init(place: RoutePlace, values: [RouteValue]) {
+    self.place = place
+    self.values = values
+  }
+
+  /// The owner of a collection.
+  init(owner collection: SequencePlace) {
+    place = .owner(collection.classID, collection.column)
+    values = [.point(RouteHash(OrderKey(collection.key)).value)]
+  }
 }
 
 /// Finds the parts of a condition under which a source can be filed.
@@ -94,7 +150,7 @@ private struct RouteBuilder {
     var filed: RoutePart {
       let isLong = ranges.count > RouteBuilder.mostValues
       return RoutePart(
-        path: path, values: isLong ? [.hull(of: ranges)] : ranges.map { RouteValue($0) })
+        place: .value(path), values: isLong ? [.hull(of: ranges)] : ranges.map { RouteValue($0) })
     }
   }
 
@@ -102,6 +158,8 @@ private struct RouteBuilder {
   struct Choice {
     var all: [Part]
     var rank: Int { all.map(\.rank).max() ?? 0 }
+    /// It has single values of the row itself, which is as narrow as it can be.
+    var hasValuesOnly: Bool { rank == 0 }
   }
 
   private static let mostChoices = 8

@@ -30,9 +30,9 @@ enum RouteValue: Sendable {
   }
 }
 
-/// The sources filed under values of one column, by number.
+/// The sources filed under values at one place, by number.
 final class RouteColumn {
-  let path: ColumnPath
+  let place: RoutePlace
   private var points: [UInt64: [Int]] = [:]
   /// By the number of bytes.
   private var prefixes: [Int: [UInt64: [Int]]] = [:]
@@ -40,7 +40,7 @@ final class RouteColumn {
   /// How many parts of routes are filed here.
   private var count = 0
 
-  init(_ path: ColumnPath) { self.path = path }
+  init(_ place: RoutePlace) { self.place = place }
 
   var isEmpty: Bool { count == 0 }
 

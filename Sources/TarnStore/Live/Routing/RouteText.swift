@@ -16,17 +16,26 @@ indirect enum RouteText {
 extension CompiledQuery {
   /// How changes find an observed result of the query.
   package func routeExplanation(_ schema: SchemaView) -> String {
-    let choices = Route.texts(of: self)
-    if choices.isEmpty {
+    let texts = Route.texts(of: self, schema)
+    if texts.isEmpty {
       let names = concerningClasses.map { schema[$0].name }.sorted()
       return "route: asked at every change of \(names.joined(separator: " and "))"
-    }
-    let texts = choices.map { parts in
-      parts.isEmpty ? "nothing" : parts.map { $0.text(schema) }.joined(separator: " OR ")
     }
     if texts.count == 1 { return "route: changes find it by \(texts[0])" }
     return "route: changes find it by one of these, the one that fewest others share: "
       + texts.joined(separator: "; ")
+  }
+}
+
+extension ElementsModel {
+  /// The same for elements of a collection that match.
+  func routeExplanation(_ schema: SchemaView) -> String {
+    guard case .sequence(let place) = origin, place.nested == nil else {
+      return query.routeExplanation(schema)
+    }
+    let own = "route: changes find it by the collection of an object"
+    let texts = Route.texts(of: query, schema, ofValuesOnly: true)
+    return texts.isEmpty ? own : own + ", or by " + texts.joined(separator: ", or by ")
   }
 }
 

@@ -11,7 +11,7 @@ package final class Router {
   }
 
   private let classID: ClassID
-  private var columns: [ColumnPath: RouteColumn] = [:]
+  private var columns: [RoutePlace: RouteColumn] = [:]
   private var filings: [Int: Filing] = [:]
   /// Columns behind links on which sources depend, and how many do.
   private var linked: [QueryDependency: Int] = [:]
@@ -22,6 +22,8 @@ package final class Router {
   private static let few = 8
   /// Asking a source costs about as much as reading that many columns of the affected rows.
   private static let columnsPerSource = 4
+  /// If more collections than this have a row, all sources are asked.
+  private static let mostOwners = 1_000
 
   package init(_ classID: ClassID) { self.classID = classID }
 
@@ -45,8 +47,8 @@ package final class Router {
       }
     }
     for part in parts {
-      let column = columns[part.path] ?? RouteColumn(part.path)
-      columns[part.path] = column
+      let column = columns[part.place] ?? RouteColumn(part.place)
+      columns[part.place] = column
       for value in part.values { column.insert(value, number) }
     }
     for dependency in route.linked { linked[dependency, default: 0] += 1 }
@@ -56,7 +58,7 @@ package final class Router {
 
   private func crowd(at parts: [RoutePart]) -> Int {
     parts.reduce(0) { sum, part in
-      guard let column = columns[part.path] else { return sum }
+      guard let column = columns[part.place] else { return sum }
       return part.values.reduce(sum) { $0 + column.crowd(at: $1) }
     }
   }
@@ -66,9 +68,9 @@ package final class Router {
       trap("internal error: a source that was not filed")
     }
     for part in filing.parts {
-      guard let column = columns[part.path] else { continue }
+      guard let column = columns[part.place] else { continue }
       for value in part.values { column.remove(value, number) }
-      if column.isEmpty { columns[part.path] = nil }
+      if column.isEmpty { columns[part.place] = nil }
     }
     for dependency in filing.linked {
       let users = (linked[dependency] ?? 0) - 1
@@ -105,21 +107,41 @@ package final class Router {
   ) throws(StorageError) -> Bool {
     guard let affected = try affectedRows(move, atMost: most) else { return false }
     if affected.count > 16 { move.rows.expect(lookups: affected.count, in: classID) }
-    let own = move.changes[classID]
     for column in columns.values {
-      let mayDiffer = rowsThatMayDiffer(at: column.path, move.changes)
-      for key in affected {
-        if let value = try move.rows.orderKey(at: column.path, of: key, in: classID) {
-          column.forEach(at: value, body)
-        }
-        let isOld = own?.inserted.contains(key) != true || own?.deleted.contains(key) == true
-        guard isOld, mayDiffer?.contains(key) != false else { continue }
-        if let value = try move.pastRows().orderKey(at: column.path, of: key, in: classID) {
-          column.forEach(at: value, body)
+      switch column.place {
+      case .value(let path): try find(affected, at: path, column, move, body)
+      case .owner(let id, let collection):
+        let link = LinkStep(classID: id, column: collection, target: classID)
+        // A collection from which a row was removed has changed itself.
+        for key in affected {
+          guard
+            let owners = try move.rows.before(
+              KeySet([key]), through: link, atMost: Self.mostOwners)
+          else { return false }
+          for owner in owners { column.forEach(at: OrderKey(owner), body) }
         }
       }
     }
     return true
+  }
+
+  /// Looks the values of rows at the end of a path up, and the old ones where they may differ.
+  private func find(
+    _ affected: KeySet, at path: ColumnPath, _ column: RouteColumn, _ move: LiveMove,
+    _ body: ([Int]) -> Void
+  ) throws(StorageError) {
+    let own = move.changes[classID]
+    let mayDiffer = rowsThatMayDiffer(at: path, move.changes)
+    for key in affected {
+      if let value = try move.rows.orderKey(at: path, of: key, in: classID) {
+        column.forEach(at: value, body)
+      }
+      let isOld = own?.inserted.contains(key) != true || own?.deleted.contains(key) == true
+      guard isOld, mayDiffer?.contains(key) != false else { continue }
+      if let value = try move.pastRows().orderKey(at: path, of: key, in: classID) {
+        column.forEach(at: value, body)
+      }
+    }
   }
 
   /// The rows of the class that changed, or that a link leads from to something that changed, as
