@@ -5,6 +5,7 @@ import TarnStore
 final class WatchedVersion: LiveHost {
   private(set) var reader: SnapshotReader
   private(set) var step = 0
+  let scopes = SharedScopes()
 
   init(_ snapshot: Snapshot) throws { reader = try SnapshotReader(snapshot) }
 

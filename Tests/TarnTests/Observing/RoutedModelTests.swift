@@ -78,12 +78,35 @@ private final class RoutedQuery {
   func end() { token?.invalidate() }
 }
 
+/// Groups or sections of a query, and what they showed at the last call.
+private final class RoutedText {
+  private let read: () -> String
+  private var shown: String?
+  private var token: NotificationToken?
+
+  init(groups: Results<Cat>) {
+    let groups = groups.grouped(by: \.name, .sum(of: \.age))
+    read = { "\(groups)" }
+    token = groups.observe { [unowned self] _ in shown = read() }
+  }
+
+  init(sections: Results<Cat>) {
+    let sections = sections.sectioned(by: \.name, sortDescriptors: ["name", "id"])
+    read = { "\(sections.map { section in "\(section.key): \(section.map { $0.age })" })" }
+    token = sections.observe { [unowned self] _ in shown = read() }
+  }
+
+  func check() { #expect(shown == read()) }
+  func end() { token?.invalidate() }
+}
+
 private struct RoutedRun {
   private let observing: Instance
   private let other: Instance
   private let usesWorker: Bool
   private var numbers: SeededRandom
   private var queries: [RoutedQuery] = []
+  private var texts: [RoutedText] = []
   /// What every change sets, so that none goes unseen.
   private var serial = 0
 
@@ -99,6 +122,10 @@ private struct RoutedRun {
     try other.realm.commitWrite()
     observing.pump()
     for _ in 0..<300 { observe() }
+    for _ in 0..<20 {
+      texts.append(RoutedText(groups: observing.cats.filter(condition(depth: 1))))
+      texts.append(RoutedText(sections: observing.cats.filter(condition(depth: 1))))
+    }
     settle()
   }
 
@@ -169,6 +196,7 @@ private struct RoutedRun {
       query.onUpdate = { _ in }
       query.check()
     }
+    for text in texts { text.check() }
     for _ in 0..<numbers.below(8) {
       queries.remove(at: numbers.below(queries.count)).end()
       observe()
@@ -208,6 +236,7 @@ private struct RoutedRun {
     settle()
     for (added, _) in additions { added.query?.end() }
     for query in queries { query.end() }
+    for text in texts { text.end() }
     settle()
     #expect(observing.realm.core.delivery.observers.sources.isClear)
   }

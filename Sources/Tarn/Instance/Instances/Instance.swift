@@ -32,6 +32,7 @@ import TarnStore
   /// The current snapshot. A frozen instance has one reader for each thread.
   final let state = ShownState()
   final let write = WriteState()
+  final let scopes = SharedScopes()
   /// More than 0 while sections' keys are computed.
   final var sectionKeyDepth = 0
   /// The collections read so far at the current version.

@@ -186,7 +186,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
 
   package func log(_ scope: Scope) -> ScopedLog {
     if let known = logsByScope[scope] { return known }
-    let bound = BoundScope(scope, from: model.elementClasses, host.shown().schema)
+    let bound = host.scopes.bound(scope, from: model.elementClasses, host.shown().schema)
     let log = ScopedLog(bound, of: self)
     logs.append(log)
     scopes.append(bound)

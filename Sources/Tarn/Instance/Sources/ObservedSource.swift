@@ -99,6 +99,8 @@ package protocol LiveHost: AnyObject {
   var step: Int { get }
   /// The changes of the last moves.
   var recentSteps: RecentSteps { get }
+  /// The scopes of its observers.
+  var scopes: SharedScopes { get }
   /// Stays at one version, and may be read on any thread.
   var isFrozen: Bool { get }
 }

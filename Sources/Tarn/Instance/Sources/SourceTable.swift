@@ -22,10 +22,18 @@ final class SourceTable {
   private struct Listed {
     /// The numbers of those that are asked.
     var asked: [Int] = []
-    /// The classes by whose rows others are found, and how many these are.
-    var routed: [ClassID: Int] = [:]
+    /// The routers that find others, and how many these are; mostly one.
+    var routed: [(router: Router, users: Int)] = []
 
     var isEmpty: Bool { asked.isEmpty && routed.isEmpty }
+
+    mutating func count(_ change: Int, in router: Router) {
+      guard let index = routed.firstIndex(where: { $0.router === router }) else {
+        return routed.append((router, change))
+      }
+      routed[index].users += change
+      if routed[index].users == 0 { routed.remove(at: index) }
+    }
   }
 
   /// By number; nil for a number that is free.
@@ -34,6 +42,7 @@ final class SourceTable {
   private var byOwner: [ClassID: [ObjectKey: [Int]]] = [:]
   private var byClass: [ClassID: Listed] = [:]
   private var routers: [ClassID: Router] = [:]
+  /// Rises with each source that arrives.
   private(set) var arrivals = 0
   /// The search that found a source last, by number.
   private var marks: [Int] = []
@@ -111,7 +120,7 @@ final class SourceTable {
       entries[number]?.reasons[id] = reasons + 1
       guard reasons == 0 else { continue }
       if let routed {
-        byClass[id, default: Listed()].routed[routed, default: 0] += 1
+        byClass[id, default: Listed()].count(1, in: router(routed))
       } else {
         byClass[id, default: Listed()].asked.append(number)
       }
@@ -126,8 +135,7 @@ final class SourceTable {
       entries[number]?.reasons[id] = reasons > 1 ? reasons - 1 : nil
       guard reasons == 1 else { continue }
       if let routed {
-        let others = (byClass[id]?.routed[routed] ?? 0) - 1
-        byClass[id]?.routed[routed] = others > 0 ? others : nil
+        byClass[id]?.count(-1, in: router(routed))
       } else {
         byClass[id]?.asked.removeAll { $0 == number }
       }
@@ -147,23 +155,24 @@ final class SourceTable {
   ) throws(StorageError) -> [any ObservedSource] {
     if isEmpty || changes.schemaChanged { return all }
     var found = beginSearch()
-    var routed: Set<ClassID> = []
+    var routers: [Router] = []
     for change in changes.classes {
       if let listed = byClass[change.id] {
         note(listed.asked, in: &found)
-        routed.formUnion(listed.routed.keys)
+        for (router, _) in listed.routed {
+          if !router.isWorthwhile {
+            note(router.numbers, in: &found)
+          } else if !routers.contains(where: { $0 === router }) {
+            routers.append(router)
+          }
+        }
       }
       guard let owners = byOwner[change.id] else { continue }
       for owner in owners.concerned(by: change) { note(owner.value, in: &found) }
     }
-    for id in routed {
-      guard let router = routers[id] else { continue }
-      if router.isWorthwhile,
-        try router.findConcerned(by: move(), atMost: most, { note($0, in: &found) })
-      {
-        continue
-      }
-      note(router.numbers, in: &found)
+    for router in routers {
+      let isRouted = try router.findConcerned(by: move(), atMost: most) { note($0, in: &found) }
+      if !isRouted { note(router.numbers, in: &found) }
     }
     return found
   }

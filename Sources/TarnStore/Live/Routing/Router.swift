@@ -10,13 +10,24 @@ package final class Router {
     let scopes: [BoundScope]
   }
 
+  /// What scopes have in common that look equally far.
+  private struct Reach: Hashable {
+    let scope: Scope
+    let classes: Set<ClassID>
+
+    init(_ bound: BoundScope) {
+      scope = bound.scope
+      classes = bound.concerningClasses
+    }
+  }
+
   private let classID: ClassID
   private var columns: [RoutePlace: RouteColumn] = [:]
   private var filings: [Int: Filing] = [:]
   /// Columns behind links on which sources depend, and how many do.
   private var linked: [QueryDependency: Int] = [:]
   /// How far sources and their observers look, and how many do.
-  private var scopes: [Scope: (bound: BoundScope, users: Int)] = [:]
+  private var scopes: [Reach: (bound: BoundScope, users: Int)] = [:]
 
   /// Up to this number, sources are asked one by one.
   private static let few = 8
@@ -81,13 +92,15 @@ package final class Router {
 
   /// An observer of a source looks that far.
   package func insert(_ scope: BoundScope) {
+    let reach = Reach(scope)
     // The newest one knows the newest links.
-    scopes[scope.scope] = (scope, (scopes[scope.scope]?.users ?? 0) + 1)
+    scopes[reach] = (scope, (scopes[reach]?.users ?? 0) + 1)
   }
 
   package func remove(_ scope: BoundScope) {
-    let users = (scopes[scope.scope]?.users ?? 0) - 1
-    if users > 0 { scopes[scope.scope]?.users = users } else { scopes[scope.scope] = nil }
+    let reach = Reach(scope)
+    let users = (scopes[reach]?.users ?? 0) - 1
+    if users > 0 { scopes[reach]?.users = users } else { scopes[reach] = nil }
   }
 
   // MARK: - Finding

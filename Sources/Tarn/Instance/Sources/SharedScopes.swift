@@ -1,0 +1,29 @@
+import TarnStore
+
+/// Scopes bound to a schema, shared by all sources of an instance whose elements are of the same
+/// classes: most observers look equally far.
+///
+/// Confined to the instance's scheduler.
+package final class SharedScopes {
+  private struct Name: Hashable {
+    let scope: Scope
+    let classes: Set<ClassID>
+    let epoch: UInt64
+  }
+
+  /// With more than this, observers have key paths of their own, and all are bound again.
+  private static let most = 64
+
+  private var known: [Name: BoundScope] = [:]
+
+  package init() {}
+
+  func bound(_ scope: Scope, from classes: Set<ClassID>, _ schema: SchemaView) -> BoundScope {
+    let name = Name(scope: scope, classes: classes, epoch: schema.epoch)
+    if let known = known[name] { return known }
+    if known.count == Self.most { known = [:] }
+    let made = BoundScope(scope, from: classes, schema)
+    known[name] = made
+    return made
+  }
+}
