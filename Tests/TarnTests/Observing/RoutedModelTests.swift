@@ -276,7 +276,8 @@ private struct RoutedRun {
       home?.rooms = serial
       return
     case 8:
-      (home?.rooms, home?.street) = (serial, numbers.pick(Self.names))
+      home?.rooms = serial
+      home?.street = numbers.pick(Self.names)
       return
     case 9:
       if let home, numbers.chance(30) { instance.realm.delete(home) }
