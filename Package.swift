@@ -33,6 +33,8 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
+      name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
       name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     // Decimal arithmetic: Debian's libintelrdfpmath-dev, which has no pkg-config file. The
     // order of text in languages: libicu-dev.
@@ -58,6 +60,8 @@ let package = Package(
       // In the program: a bundle of resources may not be installed with it.
       resources: [.embedInCode("Server/SQL")],
       swiftSettings: engine),
+    // Reads the files of Realm's SDKs. Only programs that link this need libcrypto.
+    .target(name: "RealmFiles", dependencies: ["CCrypto"], swiftSettings: engine),
     .target(
       name: "ToolSupport", dependencies: ["Tarn", "TarnStore", "TarnText"],
       path: "Tools/ToolSupport", swiftSettings: strict),
@@ -111,6 +115,15 @@ let package = Package(
     .target(
       name: "SyncSimulation", dependencies: ["TarnSync", "TarnStore", "TestSupport"],
       path: "Tests/SyncSimulation", swiftSettings: strict),
+    // Files of Realm's SDKs with their contents as text, and a writer of the format.
+    .target(
+      name: "RealmFixtures", dependencies: ["RealmFiles"], path: "Tests/RealmFixtures",
+      resources: [.copy("Files")], swiftSettings: strict),
+    .target(name: "RealmFileWriter", path: "Tests/RealmFileWriter", swiftSettings: strict),
+    .testTarget(
+      name: "RealmFilesTests",
+      dependencies: ["RealmFiles", "RealmFixtures", "RealmFileWriter", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "TarnStoreTests", dependencies: ["TarnStore", "CTarn", "TestSupport"],
       exclude: ["Scalars/decimal_cases.py", "Scalars/decimal_cases.txt"],
@@ -146,6 +159,9 @@ if let chosenTests {
   package.targets.removeAll { $0.type == .test && !chosenTests.contains($0.name) }
   if Set(chosenTests).isDisjoint(with: ["ToolsTests", "ProcessTests", "DaemonTests"]) {
     var library: Set = ["CLMDB", "CTarn", "LocalServer", "TarnStore", "TestSupport"]
+    if chosenTests.contains("RealmFilesTests") {
+      library.formUnion(["CCrypto", "RealmFiles", "RealmFixtures", "RealmFileWriter"])
+    }
     if chosenTests.contains("TarnTests") { library.insert("Tarn") }
     if chosenTests.contains("TarnSyncTests") {
       library.formUnion(["Tarn", "TarnSync", "TarnText", "CPostgres", "SyncSimulation"])
