@@ -21,6 +21,7 @@ let package = Package(
   products: [
     .library(name: "Tarn", targets: ["Tarn"]),
     .library(name: "TarnSync", targets: ["TarnSync"]),
+    .library(name: "TarnRealmFiles", targets: ["TarnRealmFiles"]),
     .executable(name: "tarn", targets: ["tarn"]),
     .executable(name: "tarn-daemon", targets: ["tarn-daemon"]),
     .executable(name: "tarn-sync", targets: ["tarn-sync"]),
@@ -62,6 +63,9 @@ let package = Package(
       swiftSettings: engine),
     // Reads the files of Realm's SDKs. Only programs that link this need libcrypto.
     .target(name: "RealmFiles", dependencies: ["CCrypto"], swiftSettings: engine),
+    .target(
+      name: "TarnRealmFiles", dependencies: ["RealmFiles", "Tarn", "TarnStore"],
+      swiftSettings: engine),
     .target(
       name: "ToolSupport", dependencies: ["Tarn", "TarnStore", "TarnText"],
       path: "Tools/ToolSupport", swiftSettings: strict),
@@ -125,6 +129,13 @@ let package = Package(
       dependencies: ["RealmFiles", "RealmFixtures", "RealmFileWriter", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "TarnRealmFilesTests",
+      dependencies: [
+        "Tarn", "TarnStore", "TarnRealmFiles", "RealmFiles", "RealmFixtures", "RealmFileWriter",
+        "TestSupport",
+      ],
+      swiftSettings: strict + unoptimized),
+    .testTarget(
       name: "TarnStoreTests", dependencies: ["TarnStore", "CTarn", "TestSupport"],
       exclude: ["Scalars/decimal_cases.py", "Scalars/decimal_cases.txt"],
       resources: [.copy("Resources")],
@@ -159,8 +170,11 @@ if let chosenTests {
   package.targets.removeAll { $0.type == .test && !chosenTests.contains($0.name) }
   if Set(chosenTests).isDisjoint(with: ["ToolsTests", "ProcessTests", "DaemonTests"]) {
     var library: Set = ["CLMDB", "CTarn", "LocalServer", "TarnStore", "TestSupport"]
-    if chosenTests.contains("RealmFilesTests") {
+    if !Set(chosenTests).isDisjoint(with: ["RealmFilesTests", "TarnRealmFilesTests"]) {
       library.formUnion(["CCrypto", "RealmFiles", "RealmFixtures", "RealmFileWriter"])
+    }
+    if chosenTests.contains("TarnRealmFilesTests") {
+      library.formUnion(["Tarn", "TarnRealmFiles"])
     }
     if chosenTests.contains("TarnTests") { library.insert("Tarn") }
     if chosenTests.contains("TarnSyncTests") {
