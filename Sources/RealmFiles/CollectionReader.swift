@@ -35,12 +35,12 @@ enum CollectionReader {
   }
 
   private static func checkRoom(
-    _ count: Int, _ leaf: Leaf, _ array: RealmArray
+    _ count: Int, adding added: Int, _ array: RealmArray
   ) throws(RealmFileError) {
-    guard leaf.count <= leafSizeMax else {
-      throw array.damaged("a leaf has \(leaf.count) elements")
+    guard added <= leafSizeMax else {
+      throw array.damaged("a leaf has \(added) elements")
     }
-    guard count + leaf.count <= max(elementsMax, array.bytes.count) else {
+    guard count + added <= max(elementsMax, array.bytes.count) else {
       throw array.damaged("a collection has more elements than the file has room for")
     }
   }
@@ -52,8 +52,8 @@ enum CollectionReader {
     let isOfLinks = column.type == .link || column.type == .typedLink
     var elements: [RealmValue] = []
     for array in try leaves(bytes, ref) {
-      let leaf = try Leaf(array, of: column, tables, isElements: true, charges: true)
-      try checkRoom(elements.count, leaf, array)
+      let leaf = try Leaf.make(array, of: column, tables, isElements: true, charges: true)
+      try checkRoom(elements.count, adding: leaf.count, array)
       elements.reserveCapacity(elements.count + leaf.count)
       for index in 0..<leaf.count {
         let value = try leaf.value(index)
@@ -76,7 +76,7 @@ enum CollectionReader {
     for array in try leaves(bytes, ref) {
       let leaf = try MixedLeaf(array, tables, depth: depth)
       try bytes.charge(leaf.byteCount, at: array.ref)
-      try checkRoom(elements.count, .mixed(leaf), array)
+      try checkRoom(elements.count, adding: leaf.count, array)
       for index in 0..<leaf.count { elements.append(try leaf.value(index)) }
     }
     return elements
@@ -96,7 +96,7 @@ enum CollectionReader {
     for array in try leaves(bytes, top.ref(0)) {
       let leaf = try StringLeaf(array, .texts)
       try bytes.charge(leaf.byteCount, at: array.ref)
-      try checkRoom(keys.count, .strings(leaf), array)
+      try checkRoom(keys.count, adding: leaf.count, array)
       for index in 0..<leaf.count { keys.append(try leaf.value(index)) }
     }
     let values = try mixed(bytes, top.ref(1), tables, depth: depth)
@@ -137,7 +137,7 @@ enum CollectionReader {
       guard keys.count == cluster.count, values.count == cluster.count else {
         throw cluster.array.damaged("a dictionary has keys without values")
       }
-      try checkRoom(entries.count, .mixed(values), cluster.array)
+      try checkRoom(entries.count, adding: values.count, cluster.array)
       var (names, found): ([RealmValue], [RealmValue]) = ([], [])
       for index in 0..<cluster.count {
         names.append(try keys.value(index))

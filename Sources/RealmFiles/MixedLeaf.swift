@@ -2,7 +2,7 @@
 ///
 /// An array has a number for each value: its type, and the value itself or a position in one of
 /// several arrays that all values share.
-struct MixedLeaf {
+struct MixedLeaf: LeafReading {
   /// The deepest nesting of lists and dictionaries, which is the peer's as well.
   static let depthMax = 100
 

@@ -2,7 +2,7 @@
 ///
 /// With null the array has an element more: the first one is the number that stands for null, which
 /// the writer chooses for each array.
-struct NumberLeaf {
+struct NumberLeaf: LeafReading {
   let count: Int
   let array: RealmArray
   private let null: Int64?
@@ -19,6 +19,14 @@ struct NumberLeaf {
     (null, shift, count) = (try array.number(0), 1, array.count - 1)
   }
 
+  var byteCount: Int { array.byteCount }
+
+  @inline(__always)
+  func value(_ index: Int) throws(RealmFileError) -> RealmValue {
+    guard let number = try number(index) else { return .null }
+    return .int(number)
+  }
+
   /// A number; nil for null.
   @inline(__always)
   func number(_ index: Int) throws(RealmFileError) -> Int64? {
@@ -28,8 +36,77 @@ struct NumberLeaf {
   }
 }
 
+/// Booleans, with or without null.
+struct BoolLeaf: LeafReading {
+  private let array: RealmArray
+  var count: Int { array.count }
+  var byteCount: Int { array.byteCount }
+
+  init(_ array: RealmArray) throws(RealmFileError) {
+    guard array.isNumbers else { throw array.damaged("a leaf does not have numbers") }
+    self.array = array
+  }
+
+  @inline(__always)
+  func value(_ index: Int) throws(RealmFileError) -> RealmValue {
+    switch try array.number(index) {
+    case 0: return .bool(false)
+    case 1: return .bool(true)
+    case 3: return .null
+    default: throw array.damaged("a Bool is neither false nor true")
+    }
+  }
+}
+
+/// Floating-point numbers of 32 bits; one NaN of its own stands for null.
+struct FloatLeaf: LeafReading {
+  private let array: RealmArray
+  private let isNullable: Bool
+  var count: Int { array.count }
+  var byteCount: Int { array.byteCount }
+
+  init(_ array: RealmArray, isNullable: Bool) throws(RealmFileError) {
+    try array.requireCells(ofSize: 4)
+    self.array = array
+    self.isNullable = isNullable
+  }
+
+  func value(_ index: Int) throws(RealmFileError) -> RealmValue {
+    let bits = try array.bytes.load(array.cell(index).lowerBound, as: UInt32.self)
+    return isNullable && bits == 0x7fc0_00aa ? .null : .float(Float(bitPattern: bits))
+  }
+}
+
+/// Floating-point numbers of 64 bits; one NaN of its own stands for null.
+struct DoubleLeaf: LeafReading {
+  private let array: RealmArray
+  private let isNullable: Bool
+  var count: Int { array.count }
+  var byteCount: Int { array.byteCount }
+
+  init(_ array: RealmArray, isNullable: Bool) throws(RealmFileError) {
+    try array.requireCells(ofSize: 8)
+    self.array = array
+    self.isNullable = isNullable
+  }
+
+  @inline(__always)
+  func value(_ index: Int) throws(RealmFileError) -> RealmValue {
+    let bits = try array.bytes.load(array.cell(index).lowerBound, as: UInt64.self)
+    return isNullable && bits == 0x7ff8_0000_0000_00aa ? .null : .double(Double(bitPattern: bits))
+  }
+}
+
+extension RealmArray {
+  fileprivate func requireCells(ofSize size: Int) throws(RealmFileError) {
+    guard isCells, width == size || count == 0 else {
+      throw damaged("a leaf has a form that floating-point numbers do not have")
+    }
+  }
+}
+
 /// Points in time: two arrays, seconds and nanoseconds.
-struct DateLeaf {
+struct DateLeaf: LeafReading {
   private let seconds: NumberLeaf
   private let nanoseconds: RealmArray
   let byteCount: Int
@@ -63,9 +140,10 @@ extension RealmValue {
 }
 
 /// Decimal numbers, in cells of 0, 4, 8 or 16 bytes.
-struct DecimalLeaf {
+struct DecimalLeaf: LeafReading {
   private let cells: RealmArray
   var count: Int { cells.count }
+  var byteCount: Int { cells.byteCount }
 
   init(_ array: RealmArray) throws(RealmFileError) {
     guard array.isCells, [0, 4, 8, 16].contains(array.width) else {
@@ -134,10 +212,11 @@ struct DecimalLeaf {
 }
 
 /// Ids of 12 or 16 bytes, in blocks of eight with a byte of null bits in front.
-struct IdentifierLeaf {
+struct IdentifierLeaf: LeafReading {
   private let array: RealmArray
   private let size: Int
   let count: Int
+  var byteCount: Int { array.byteCount }
 
   init(_ array: RealmArray, size: Int) throws(RealmFileError) {
     guard array.isCells, array.width == 1 || array.count == 0 else {

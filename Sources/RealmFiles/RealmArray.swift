@@ -1,7 +1,7 @@
 /// An array of a file: a header of eight bytes and its elements, which are numbers, references to
 /// other arrays, or bytes. Everything in a file is an array. All bytes have been read and are
 /// inside the file.
-struct RealmArray {
+@safe struct RealmArray {
   /// How the width of the header is to be taken.
   private enum Scheme: UInt8 {
     case bits = 0
@@ -11,7 +11,9 @@ struct RealmArray {
 
   static let headerSize = 8
 
-  let bytes: FileBytes
+  /// Unowned, because arrays are copied often: the file owns it, and readers hold the file.
+  private unowned(unsafe) let owner: FileBytes
+  var bytes: FileBytes { unsafe owner }
   /// The offset in the file.
   let ref: Int
   let flags: UInt8
@@ -41,7 +43,7 @@ struct RealmArray {
       throw .damaged("a reference does not lead to an array", at: ref)
     }
     try bytes.prepare(ref, Self.headerSize)
-    self.bytes = bytes
+    unsafe owner = bytes
     self.ref = ref
     flags = bytes.load(ref + 4, as: UInt8.self)
     guard let scheme = Scheme(rawValue: (flags & 0x18) >> 3) else {

@@ -76,10 +76,19 @@ package final class RealmCluster {
     }
   }
 
+  /// The values of a property with one value of all objects, in the order of the rows.
+  package func values(_ column: Int) throws(RealmFileError) -> [RealmValue] {
+    do {
+      return try leaf(column).values()
+    } catch {
+      throw error.within("\(table.place), property '\(table.columns[column].name)'")
+    }
+  }
+
   private func leaf(_ column: Int) throws(RealmFileError) -> Leaf {
     if let leaf = leaves[column] { return leaf }
     let array = try RealmArray(file.bytes, cluster.leafRef(table.columns[column].leafIndex))
-    let leaf = try Leaf(
+    let leaf = try Leaf.make(
       array, of: table.columns[column], file.links, isElements: false,
       distinct: table.distinct[column], charges: charges)
     guard leaf.count == cluster.count else {

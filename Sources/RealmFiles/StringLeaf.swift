@@ -1,5 +1,5 @@
 /// Texts or binaries of some objects, or of some elements of a collection, in one of four forms.
-struct StringLeaf {
+struct StringLeaf: LeafReading {
   private enum Form {
     /// Cells of one size, whose last byte tells how much of it is unused.
     case short(RealmArray)

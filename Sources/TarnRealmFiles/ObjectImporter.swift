@@ -13,10 +13,10 @@ final class ObjectImporter {
     let table: RealmTable
     let name: String
     let id: ClassID
-    let properties: [(source: RealmSchema.Property, column: ColumnSchema)]
+    let properties: [PlannedProperty]
     let columnCount: Int
     let keyIsPrimary: Bool
-    let primaryKey: RealmSchema.Property?
+    let primaryKey: PlannedProperty?
     let isEmbedded: Bool
     let lookup: RealmLookup
     /// How many objects of an embedded class have been created, and how many there are.
@@ -28,13 +28,39 @@ final class ObjectImporter {
       name = source.name
       id = described.id
       properties = source.properties.compactMap { property in
-        described.named(property.definition.name).map { (property, $0) }
+        described.named(property.definition.name).map { PlannedProperty(property, $0) }
       }
       columnCount = described.columns.count
       keyIsPrimary = described.keyIsPrimary
-      primaryKey = source.properties.first { $0.definition.isPrimaryKey }
+      primaryKey = properties.first { $0.column.id == described.primaryKey }
       isEmbedded = source.isEmbedded
       lookup = RealmLookup(file, source.table)
+    }
+  }
+
+  /// A property with its places in the file and in the store.
+  private final class PlannedProperty {
+    /// The position among the columns of the table.
+    let position: Int
+    /// The index of the column in the store.
+    let index: Int
+    let column: ColumnSchema
+    let isCollection: Bool
+    /// Whether null is not a value of it.
+    let isRequired: Bool
+    /// The table that links lead to.
+    let target: Int?
+    /// Whether its values are read one by one: they may be large.
+    let isLarge: Bool
+
+    init(_ source: RealmSchema.Property, _ column: ColumnSchema) {
+      position = source.position
+      self.column = column
+      index = column.id.index
+      isCollection = column.collection != .none
+      isRequired = !column.isOptional && column.type != .any
+      target = source.column.target
+      isLarge = isCollection || column.type == .any
     }
   }
 
@@ -96,8 +122,9 @@ final class ObjectImporter {
     for plan in plans where !plan.isEmbedded {
       var objects = try RealmObjects(file, plan.table)
       while let cluster = try next(&objects) {
+        let columns = try plan.properties.map { $0.isLarge ? [] : try cluster.values($0.position) }
         for row in 0..<cluster.count {
-          _ = try create(plan, cluster, row, depth: 0)
+          _ = try create(plan, cluster, row, columns, depth: 0)
           objectCount += 1
         }
         objectsInSession += cluster.count
@@ -130,33 +157,40 @@ final class ObjectImporter {
 
   // MARK: - Objects
 
+  /// Creates an object.
+  ///
+  /// - Parameter columns: the values of the cluster that are read, by property; empty for the
+  ///   others.
   private func create(
-    _ plan: Plan, _ cluster: RealmCluster, _ row: Int, depth: Int
+    _ plan: Plan, _ cluster: RealmCluster, _ row: Int, _ columns: [[RealmValue]] = [], depth: Int
   ) throws -> ObjectKey {
     var values = [Value?](repeating: nil, count: plan.columnCount)
-    var rest: [(ColumnSchema, RealmSchema.Property, RealmValue)] = []
-    for (source, column) in plan.properties {
-      let found = try cluster.value(source.position, row)
+    var rest: [(PlannedProperty, RealmValue)] = []
+    for number in plan.properties.indices {
+      let property = plan.properties[number]
+      let isRead = number < columns.count && !columns[number].isEmpty
+      let found =
+        isRead ? columns[number][row] : try cluster.value(property.position, row)
       switch found {
-      case .link: values[column.id.index] = try single(found, source, depth)
-      case .list(let items) where items.isEmpty && column.collection != .none: break
-      case .dictionary(let entries) where entries.isEmpty && column.collection != .none: break
-      case .list, .dictionary: rest.append((column, source, found))
+      case .link: values[property.index] = try single(found, property, depth)
+      case .list(let items) where items.isEmpty && property.isCollection: break
+      case .dictionary(let entries) where entries.isEmpty && property.isCollection: break
+      case .list, .dictionary: rest.append((property, found))
       default:
         let value = found.plain ?? .null
-        guard value != .null || column.isOptional || column.type == .any else {
+        if property.isRequired, value == .null {
           throw RealmFileError(.damaged, "a required property is nil")
-            .within("class '\(plan.name)', property '\(column.name)'")
+            .within("class '\(plan.name)', property '\(property.column.name)'")
         }
         note(value)
-        values[column.id.index] = value
+        values[property.index] = value
       }
     }
-    if let primary = plan.primaryKey { try checkKey(values, plan, primary) }
+    if let primary = plan.primaryKey { try checkKey(values[primary.index], plan) }
     let key = try session.create(in: plan.id) { values[$0.index] }
-    for (column, source, value) in rest {
-      try put(
-        value, source, column, SequencePlace(classID: plan.id, key: key, column: column.id), depth)
+    for (property, value) in rest {
+      let place = SequencePlace(classID: plan.id, key: key, column: property.column.id)
+      try put(value, property, place, depth)
     }
     return key
   }
@@ -170,43 +204,36 @@ final class ObjectImporter {
     }
   }
 
-  private func checkKey(
-    _ values: [Value?], _ plan: Plan, _ primary: RealmSchema.Property
-  ) throws {
-    guard
-      let column = plan.properties.first(where: { $0.source.position == primary.position })?.column,
-      let value = values[column.id.index]
-    else { return }
-    guard try session.find(primaryKey: value, in: plan.id) == nil else {
-      throw RealmFileError(.damaged, "two objects have the primary key \(value)")
-        .within("class '\(plan.name)'")
-    }
+  private func checkKey(_ value: Value?, _ plan: Plan) throws {
+    guard let value, try session.find(primaryKey: value, in: plan.id) != nil else { return }
+    throw RealmFileError(.damaged, "two objects have the primary key \(value)")
+      .within("class '\(plan.name)'")
   }
 
   // MARK: - Links
 
   /// A value that is neither a list nor a dictionary. An embedded object is created.
   private func single(
-    _ value: RealmValue, _ source: RealmSchema.Property, _ depth: Int
+    _ value: RealmValue, _ property: PlannedProperty, _ depth: Int
   ) throws -> Value {
     guard case .link(let table, let key) = value else {
       guard let plain = value.plain else {
-        throw Self.damaged("a list or dictionary is where none can be", source)
+        throw Self.damaged("a list or dictionary is where none can be", property)
       }
       note(plain)
       return plain
     }
     guard let target = byTable[table] else { return lost() }
-    if source.definition.type == .link, source.column.target != table {
-      throw Self.damaged("a link leads to an object of another class", source)
+    if property.column.type == .link, property.target != table {
+      throw Self.damaged("a link leads to an object of another class", property)
     }
-    if target.isEmbedded { return try embedded(target, key, source, depth) }
+    if target.isEmbedded { return try embedded(target, key, property, depth) }
     guard let found = try self.key(of: key, in: target) else { return lost() }
-    return source.definition.type == .link ? .link(found) : .object(target.id, found)
+    return property.column.type == .link ? .link(found) : .object(target.id, found)
   }
 
-  private static func damaged(_ detail: String, _ source: RealmSchema.Property) -> RealmFileError {
-    RealmFileError(.damaged, detail).within("property '\(source.column.name)'")
+  private static func damaged(_ detail: String, _ property: PlannedProperty) -> RealmFileError {
+    RealmFileError(.damaged, detail).within("property '\(property.column.name)'")
   }
 
   private func lost() -> Value {
@@ -226,9 +253,9 @@ final class ObjectImporter {
   }
 
   private func embedded(
-    _ target: Plan, _ key: Int64, _ source: RealmSchema.Property, _ depth: Int
+    _ target: Plan, _ key: Int64, _ property: PlannedProperty, _ depth: Int
   ) throws -> Value {
-    guard source.definition.type == .link else { return lost() }
+    guard property.column.type == .link else { return lost() }
     guard let (cluster, row) = try target.lookup.find(key) else { return lost() }
     target.created += 1
     objectsInSession += 1
@@ -242,67 +269,68 @@ final class ObjectImporter {
   // MARK: - Collections
 
   private func put(
-    _ value: RealmValue, _ source: RealmSchema.Property, _ column: ColumnSchema,
-    _ place: SequencePlace, _ depth: Int
+    _ value: RealmValue, _ property: PlannedProperty, _ place: SequencePlace, _ depth: Int
   ) throws {
+    let column = property.column
     switch (column.collection, value) {
     case (.none, _):
-      let stored = try session.make(copy(value, source, depth), in: place)
+      let stored = try session.make(copy(value, property, depth), in: place)
       try session.set(column.id, at: place.key, in: place.classID, to: stored)
     case (.set, .list(let items)):
       for item in items {
-        let element = try single(item, source, depth)
-        if try isLeftOut(.value(element), source, column) { continue }
+        let element = try single(item, property, depth)
+        if try isLeftOut(.value(element), property) { continue }
         if try !session.insert(element, intoSet: place).isNew { equalElements += 1 }
       }
     case (_, .list(let items)):
       var elements: [CopiedValue] = []
       for item in items {
-        let element = try copy(item, source, depth)
-        if try !isLeftOut(element, source, column) { elements.append(element) }
+        let element = try copy(item, property, depth)
+        if try !isLeftOut(element, property) { elements.append(element) }
       }
       try session.assign(elements, keys: [], in: place)
     case (_, .dictionary(let entries)):
       var elements: [CopiedValue] = []
       for entry in entries {
-        let element = try copy(entry.value, source, depth)
-        _ = try isLeftOut(element, source, column)
+        let element = try copy(entry.value, property, depth)
+        _ = try isLeftOut(element, property)
         elements.append(element)
       }
       try session.assign(elements, keys: entries.map(\.key), in: place)
-    default: throw Self.damaged("a list or dictionary is where none can be", source)
+    default: throw Self.damaged("a list or dictionary is where none can be", property)
     }
   }
 
   /// Whether an element is left out of a list or a set: a link to an object that does not exist.
   private func isLeftOut(
-    _ element: CopiedValue, _ source: RealmSchema.Property, _ column: ColumnSchema
+    _ element: CopiedValue, _ property: PlannedProperty
   ) throws -> Bool {
+    let column = property.column
     if column.type == .any { return false }
     guard case .value(let value) = element else {
-      throw Self.damaged("a list or dictionary is where none can be", source)
+      throw Self.damaged("a list or dictionary is where none can be", property)
     }
     if value == .null {
       if column.isOptional { return false }
-      guard column.type == .link else { throw Self.damaged("a required element is nil", source) }
+      guard column.type == .link else { throw Self.damaged("a required element is nil", property) }
       return true
     }
     guard value.fits(column.type) else {
-      throw Self.damaged("an element has another type than its property", source)
+      throw Self.damaged("an element has another type than its property", property)
     }
     return false
   }
 
   private func copy(
-    _ value: RealmValue, _ source: RealmSchema.Property, _ depth: Int
+    _ value: RealmValue, _ property: PlannedProperty, _ depth: Int
   ) throws -> CopiedValue {
     bytesInSession += 8
     switch value {
-    case .list(let items): return .list(try items.map { try copy($0, source, depth) })
+    case .list(let items): return .list(try items.map { try copy($0, property, depth) })
     case .dictionary(let entries):
       return .map(
-        keys: entries.map(\.key), values: try entries.map { try copy($0.value, source, depth) })
-    default: return .value(try single(value, source, depth))
+        keys: entries.map(\.key), values: try entries.map { try copy($0.value, property, depth) })
+    default: return .value(try single(value, property, depth))
     }
   }
 }
