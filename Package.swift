@@ -25,6 +25,7 @@ let package = Package(
     .executable(name: "tarn", targets: ["tarn"]),
     .executable(name: "tarn-daemon", targets: ["tarn-daemon"]),
     .executable(name: "tarn-sync", targets: ["tarn-sync"]),
+    .executable(name: "tarn-import", targets: ["tarn-import"]),
     .executable(name: "tarn-stress", targets: ["tarn-stress"]),
     .executable(name: "tarn-bench", targets: ["tarn-bench"]),
   ],
@@ -101,6 +102,10 @@ let package = Package(
     .executableTarget(
       name: "tarn-sync", dependencies: ["SyncProgram"], path: "Tools/tarn-sync",
       swiftSettings: strict),
+    .executableTarget(
+      name: "tarn-import",
+      dependencies: ["RealmFiles", "TarnRealmFiles", "TarnStore", "TarnText", "ToolSupport"],
+      path: "Tools/tarn-import", swiftSettings: strict),
     .target(name: "StressFaults", path: "Tools/StressFaults"),
     .executableTarget(
       name: "tarn-stress",
@@ -150,7 +155,10 @@ let package = Package(
       swiftSettings: strict + unoptimized),
     .testTarget(
       name: "ToolsTests",
-      dependencies: ["Tarn", "TarnStore", "TarnText", "ToolSupport", "BenchFloors", "TestSupport"],
+      dependencies: [
+        "Tarn", "TarnStore", "TarnText", "ToolSupport", "BenchFloors", "RealmFixtures",
+        "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "ProcessTests",

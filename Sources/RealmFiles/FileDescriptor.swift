@@ -5,25 +5,23 @@ final class FileDescriptor {
   let byteCount: Int
   private let number: Int32
 
-  /// - Parameters:
-  ///   - path: for messages.
-  ///   - bytes: the bytes of the path, without a zero at the end.
-  init(_ path: String, _ bytes: [UInt8]) throws(RealmFileError) {
-    let name = (bytes + [0]).map { CChar(bitPattern: $0) }
+  /// - Parameter path: its bytes, without a zero at the end.
+  init(_ path: [UInt8]) throws(RealmFileError) {
+    let name = (path + [0]).map { CChar(bitPattern: $0) }
     // A named pipe must not wait for its writer.
     number = unsafe open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard number >= 0 else {
       byteCount = 0
-      throw Self.unreadable("cannot open \(path)", errno)
+      throw Self.unreadable("cannot open the file", errno)
     }
     var facts = stat()
     guard unsafe fstat(number, &facts) == 0 else {
       byteCount = 0
-      throw Self.unreadable("cannot open \(path)", errno)
+      throw Self.unreadable("cannot open the file", errno)
     }
     byteCount = facts.st_size
     guard facts.st_mode & S_IFMT == S_IFREG else {
-      throw RealmFileError(.notRealmFile, "\(path) is not a file")
+      throw RealmFileError(.notRealmFile, "it is not a file")
     }
   }
 

@@ -24,7 +24,7 @@ package final class RealmFile {
     _ path: String, pathBytes: [UInt8]? = nil, key: [UInt8]? = nil,
     residentBytesMax: Int = 64 << 20
   ) throws(RealmFileError) {
-    let file = try FileDescriptor(path, pathBytes ?? Array(path.utf8))
+    let file = try FileDescriptor(pathBytes ?? Array(path.utf8))
     bytes = try Self.open(file, key, residentBytesMax)
     let header = try FileHeader(bytes)
     format = header.format

@@ -83,7 +83,8 @@ enum CommandTable {
     positionals: [file, oneClass, filter], options: [filterOption, explain])
 
   private static let importing = CommandSpec(
-    "import", "Adds objects from CSV, JSON or Debian package files.",
+    "import",
+    "Adds objects from CSV, JSON or Debian package files, or makes a store of a Realm file.",
     discussion: """
       JSON is one object after another, on a line each or over several lines, or an array of
       objects; --records data takes the array that an object has as its member 'data'. Of GeoJSON
@@ -128,6 +129,15 @@ enum CommandTable {
       Objects of classes without a primary key are identified by their object keys. In a new class
       the import assigns these from 0 in the order of the lines. Links to such objects are restored
       only if the whole class was exported and none of its objects had been deleted.
+
+      A file of a Realm SDK becomes a new store with its classes and all objects:
+
+          tarn import old.realm STORE
+
+      The formats 20 to 24 are read, which these SDKs write since 2020. Import a copy of a file that
+      a program has open. --key is then a file with the key of an encrypted one: its 64 bytes, or
+      128 hexadecimal digits. The store appears when it is complete. Whatever it does not have is
+      named on standard error. 'tarn schema --swift old.realm' prints classes that open the store.
       """,
     positionals: [
       PositionalSpec("FILE", "the store; created if it does not exist"),
@@ -139,14 +149,15 @@ enum CommandTable {
         "the class to add to, one for each INPUT; created if it does not exist"),
       .value(
         "format", short: "f", "FORMAT",
-        "csv, tsv, jsonl (also for an array) or debian (default: by the file's name)"),
+        "csv, tsv, jsonl (also for an array), debian or realm (default: by the file's name)"),
       .value(
         "delimiter", short: "d", "CHAR", "what separates the fields of CSV: a character or tab"),
       .value(
         "records", "NAME", "the member of a JSON object that has the objects; a path of names"),
       .value(
         "key", short: "k", "[CLASS.]COL", repeats: true,
-        "the primary key of all new classes, or of one class"),
+        "the primary key of all new classes, or of one class; for a Realm file, the file of its key"
+      ),
       .value(
         "types", short: "t", "[CLASS.]COL:TYPE,...", repeats: true,
         "types of columns: \(typeNames); names of classes for links; TYPE? may be null; "
@@ -352,11 +363,14 @@ enum CommandTable {
     discussion: """
       --swift prints source that a program can take over; names that Swift does not allow are
       mapped, and with CLASS the classes that it leads to are printed as well. --json prints what
-      'create' reads.
+      'create' reads. FILE can be a Realm file: then the classes are those that 'import' makes of it.
       """,
     positionals: [file, PositionalSpec("CLASS", "only this class", isOptional: true)],
     options: [
-      .flag("swift", "print Swift source"), .flag("json", "print one line of JSON"), color,
+      .flag("swift", "print Swift source"), .flag("json", "print one line of JSON"),
+      .value(
+        "key", "FILE", "the key of an encrypted Realm file: 64 bytes, or 128 hexadecimal digits"),
+      color,
     ])
 
   private static let create = CommandSpec(

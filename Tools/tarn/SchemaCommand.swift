@@ -8,17 +8,21 @@ struct SchemaCommand {
   private let className: String?
   private let asSwift: Bool
   private let usesJSON: Bool
+  private let realm: RealmFileArguments?
 
   init(_ arguments: ParsedArguments) throws {
     path = arguments.required("FILE")
     className = arguments.positional("CLASS")
     asSwift = arguments.has("swift")
     usesJSON = arguments.has("json")
+    realm = RealmFileArguments(describing: arguments)
     if asSwift, usesJSON { throw UsageError("--swift and --json cannot be combined") }
   }
 
   func run(_ output: OutputPipe) throws -> ExitCode {
-    let schema = try StoreAccess.openExisting(path).newestSnapshot().schema
+    let schema =
+      try realm.map { SchemaView(schema: try RealmFileSchema($0).schema, epoch: 0) }
+      ?? StoreAccess.openExisting(path).newestSnapshot().schema
     if let className { _ = try ClassView.named(className, in: schema, path) }
     let classes = schema.schema.classes.filter {
       !$0.isVacant && (className == nil || $0.name == className)

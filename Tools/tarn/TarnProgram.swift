@@ -64,7 +64,11 @@ enum TarnProgram {
   ) throws -> (OutputPipe) throws -> ExitCode {
     switch arguments.command {
     case "inspect": return try InspectCommand(arguments).run
-    case "import": return try ImportCommand(arguments).run
+    case "import":
+      if let realm = try RealmFileArguments(importing: arguments) {
+        throw become(RealmFileArguments.program, realm.words)
+      }
+      return try ImportCommand(arguments).run
     case "export": return try ExportCommand(arguments).run
     case "watch": return try WatchCommand(arguments).run
     case "query": return try QueryCommand(arguments).run
@@ -105,13 +109,17 @@ enum TarnProgram {
   /// - Parameter words: its arguments.
   /// - Returns: why it cannot.
   private static func become(_ program: String, _ words: some Sequence<String>) -> ToolError {
-    let folder = URL(fileURLWithPath: OwnProgram.path).deletingLastPathComponent()
-    let places = [folder.path, folder.deletingLastPathComponent().path + "/lib/tarn"]
     var arguments = ([program] + words).map { $0.withPath { strdup($0) } } + [nil]
     for place in places { execv("\(place)/\(program)", &arguments) }
     return ToolError(
       "cannot start \(program) in \(places.joined(separator: " or ")): "
         + String(cString: strerror(errno)))
+  }
+
+  /// Where other programs are: next to this one, or in its folder for programs.
+  static var places: [String] {
+    let folder = URL(fileURLWithPath: OwnProgram.path).deletingLastPathComponent()
+    return [folder.path, folder.deletingLastPathComponent().path + "/lib/tarn"]
   }
 
   private static func status(
@@ -125,6 +133,7 @@ enum TarnProgram {
     case let error as UsageError:
       write(parser.refusal(error, of: command))
       return .usage
+    case is RealmFileSchema.Failure: return .failure
     default:
       // The output so far is worth showing; a second error is not.
       try? output.flush()
