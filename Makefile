@@ -139,6 +139,7 @@ programs: setup
 	swift build -c release --product tarn
 	swift build -c release --product tarn-daemon
 	swift build -c release --product tarn-sync
+	swift build -c release --product tarn-import
 	swift build -c release --product tarn-stress
 
 install: programs ## install the programs, the daemon, pages and completion; PREFIX=/usr/local DESTDIR=

@@ -113,7 +113,10 @@ let package = Package(
       path: "Tools/tarn-stress", swiftSettings: strict),
     .executableTarget(
       name: "tarn-bench",
-      dependencies: ["Tarn", "TarnStore", "TarnSync", "ToolSupport", "BenchFloors", "LocalServer"],
+      dependencies: [
+        "Tarn", "TarnStore", "TarnSync", "TarnRealmFiles", "RealmFileWriter", "ToolSupport",
+        "BenchFloors", "LocalServer",
+      ],
       path: "Tools/tarn-bench", swiftSettings: strict),
     // A PostgreSQL server for tests and measurements.
     .target(name: "LocalServer", path: "Tools/LocalServer", swiftSettings: strict),

@@ -22,6 +22,8 @@ for part in $parts; do
       library lmdb liblmdb-dev
       library icu-i18n libicu-dev
       library libedit libedit-dev
+      # For tarn-import.
+      library libcrypto libssl-dev
       # This package has no pkg-config file.
       [ -e /usr/include/bid_functions.h ] || missing+=(libintelrdfpmath-dev)
       ;;

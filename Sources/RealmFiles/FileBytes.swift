@@ -103,21 +103,21 @@ protocol PageSource {
   /// A little-endian number. Its bytes have been prepared.
   @inline(__always)
   func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type) -> T {
-    precondition(offset >= 0 && offset <= count - MemoryLayout<T>.size)
+    require(offset >= 0 && offset <= count - MemoryLayout<T>.size, "a number outside of the file")
     return unsafe T(
       littleEndian: memory.loadUnaligned(fromByteOffset: offset, as: type))
   }
 
   /// Bytes that have been prepared.
   func array(_ range: Range<Int>) -> [UInt8] {
-    precondition(range.lowerBound >= 0 && range.upperBound <= count)
+    require(range.lowerBound >= 0 && range.upperBound <= count, "bytes outside of the file")
     return unsafe Array(memory[range])
   }
 
   /// Text that has been prepared; nil if it is not UTF-8.
   @inline(__always)
   func text(_ range: Range<Int>) -> String? {
-    precondition(range.lowerBound >= 0 && range.upperBound <= count)
+    require(range.lowerBound >= 0 && range.upperBound <= count, "bytes outside of the file")
     return unsafe String(
       validating: UnsafeRawBufferPointer(rebasing: memory[range]), as: UTF8.self)
   }
@@ -125,7 +125,7 @@ protocol PageSource {
   /// Whether prepared bytes are all zero.
   @inline(__always)
   func areZero(_ range: Range<Int>) -> Bool {
-    precondition(range.lowerBound >= 0 && range.upperBound <= count)
+    require(range.lowerBound >= 0 && range.upperBound <= count, "bytes outside of the file")
     for offset in range where unsafe memory[offset] != 0 { return false }
     return true
   }

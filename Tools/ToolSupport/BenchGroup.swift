@@ -9,7 +9,9 @@ package struct BenchGroup: Sendable {
   package static let all = [
     BenchGroup(
       name: "writing", title: "Writing",
-      ids: ["W1", "W1f", "W2a", "W2c", "W2b", "W2g", "W2m", "W2o", "W2r", "W2s", "W2t"]),
+      ids: [
+        "W1", "W1f", "W2a", "W2c", "W2b", "W2g", "W2m", "W2o", "W2r", "W2s", "W2t", "W19", "W19m",
+      ]),
     BenchGroup(
       name: "reading", title: "Opening and reading",
       ids: ["W10", "W13", "W3", "W4", "W4a", "W4o", "W4s"]),

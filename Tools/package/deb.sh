@@ -76,7 +76,7 @@ install -m 644 "$here/tarn-daemon.templates" "$work/tarn-daemon/DEBIAN/templates
 
 libraries=$(find "$work/tarn/usr/lib/tarn" -name '*.so' -printf 'usr/lib/tarn/%f\n')
 # shellcheck disable=SC2086
-make_package tarn "$(dependencies "$work/tarn" usr/bin/tarn usr/bin/tarn-stress $libraries)" \
+make_package tarn "$(dependencies "$work/tarn" usr/bin/tarn usr/bin/tarn-stress usr/lib/tarn/tarn-import $libraries)" \
   "live-object database in one file for any number of processes" \
   " Shell, stress runner and Swift runtime of Tarn: one process commits, every
  other one learns of it at once and gets the exact difference. 'tarn' imports,

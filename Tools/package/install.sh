@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs what was built: install.sh BUILD PREFIX DESTDIR [tools|daemon|sync|all]. 'daemon' and 'sync'
-# are the programs that need more libraries than the tools do.
+# are the programs that need more libraries than the tools do, except for tarn-import.
 set -euo pipefail
 
 work=$(mktemp -d)
@@ -53,6 +53,8 @@ install_tools() {
     install_program "$build/$command" "$root/bin/$command" "\$ORIGIN/../lib/tarn"
     install_runtime "$build/$command"
   done
+  # It is started by tarn, and reads Realm files.
+  install_program "$build/tarn-import" "$root/lib/tarn/tarn-import" "\$ORIGIN"
   "$build/tarn" generate man | install_page tarn
   for command in $("$build/tarn" generate commands); do
     "$build/tarn" generate man "$command" | install_page "tarn-$command"

@@ -34,7 +34,7 @@ link_program() {
   strip --strip-unneeded "$out/$name"
 }
 
-for name in tarn tarn-daemon tarn-stress tarn-sync; do
+for name in tarn tarn-daemon tarn-import tarn-stress tarn-sync; do
   objects_of "$name" | grep -vE "$shared" >"$work/$name.list"
 done
 objects_of tarn | grep -E "$shared" >"$work/shared.list"
@@ -56,3 +56,4 @@ link_program tarn -ledit -lswiftSynchronization
 link_program tarn-stress -llmdb -lswiftSynchronization
 link_program tarn-daemon -lyaml -lcurl -lmicrohttpd -lsystemd -lcrypto -lswiftSynchronization
 link_program tarn-sync -lpq -lswiftSynchronization
+link_program tarn-import -lcrypto -lswiftSynchronization

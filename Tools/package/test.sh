@@ -41,7 +41,10 @@ inside tarn-stress --seed 1 --seconds 2
 # It fails, so its status is not that of the pipe.
 { inside tarn server init 'postgresql:///x?host=/nowhere' 2>&1 || true; } | grep -q 'cannot connect' \
   || fail "tarn-sync"
-size=$(stat --format=%s "$root"/usr/bin/tarn "$root"/usr/bin/tarn-stress \
+cp "$(dirname "$0")/../../Tests/RealmFixtures/Files/tiny.realm" "$root/tmp/"
+inside tarn import /tmp/tiny.realm /tmp/tiny.tarn | grep -q '1 class, 3 objects' || fail "tarn-import"
+rm "$root"/tmp/tiny.*
+size=$(stat --format=%s "$root"/usr/bin/tarn "$root"/usr/bin/tarn-stress "$root"/usr/lib/tarn/tarn-import \
   "$root"/usr/lib/tarn/tarn-daemon "$root"/usr/lib/tarn/tarn-sync "$root"/usr/lib/tarn/libtarn.so | awk '{ sum += $1 } END { print sum }')
 step "own code: $((size / 1000)) kB"
 [ "$size" -le 25000000 ] || fail "more than 25 MB"

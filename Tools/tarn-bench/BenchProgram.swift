@@ -132,6 +132,7 @@ struct BenchWorkload {
       BenchWorkload("W17", "W17i", title: "many processes", measureCrowd),
       BenchWorkload("W2r", "W2s", "W2t", title: "asynchronous writes", measureAsyncWrites),
       BenchWorkload("W1", "W1f", title: "insert", measureInsert),
+      BenchWorkload("W19", "W19m", title: "import a Realm file", measureRealmImport),
       BenchWorkload("W10", title: "open", measureOpening),
       BenchWorkload("W13", title: "open again", measureReopening),
       BenchWorkload("W14", "W14m", "W14o", title: "catching up", measureCatchingUp),

@@ -363,7 +363,7 @@ enum CommandTable {
     discussion: """
       --swift prints source that a program can take over; names that Swift does not allow are
       mapped, and with CLASS the classes that it leads to are printed as well. --json prints what
-      'create' reads. FILE can be a Realm file: then the classes are those that 'import' makes of it.
+      'create' reads. Of a Realm file the classes are printed that 'import' makes of it.
       """,
     positionals: [file, PositionalSpec("CLASS", "only this class", isOptional: true)],
     options: [

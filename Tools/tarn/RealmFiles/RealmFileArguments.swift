@@ -56,7 +56,8 @@ struct RealmFileArguments {
       + ["--", source] + (destination.map { [$0] } ?? [])
   }
 
-  /// Whether a file is one by its bytes; or by its name if it is no store, such as an encrypted one.
+  /// Whether a file is one by its bytes; or by its name, such as an encrypted one, if it is no
+  /// store.
   private static func isRealmFile(_ path: String, byName: Bool) -> Bool {
     let isNamed = byName && path.endsWithBytes(of: ".realm")
     var start = [UInt8](repeating: 0, count: 20)
