@@ -73,6 +73,36 @@ import Testing
     #expect(number == count)
   }
 
+  /// Pages are forgotten between clusters, and read again where a tree or a lookup goes on.
+  @Test(arguments: [false, true])
+  func memoryIsGivenBackBetweenClusters(_ isEncrypted: Bool) throws {
+    let fixture = RealmFixture.named(isEncrypted ? "streaming_encrypted" : "many")
+    let whole = try RealmFile(fixture.path, key: fixture.key)
+    let part = try RealmFile(fixture.path, key: fixture.key, residentBytesMax: 0)
+    let table = try #require(part.classes.first)
+    let link = try #require(table.columns.firstIndex { $0.name == "h" })
+    let lookup = RealmLookup(part, table)
+    var all = try RealmObjects(whole, table)
+    var some = try RealmObjects(part, table)
+    var count = 0
+    while let expected = try all.next() {
+      let found = try #require(try some.next(trimming: true))
+      for row in 0..<expected.count {
+        for column in table.columns.indices {
+          try #require(try found.value(column, row) == expected.value(column, row))
+        }
+        if case .link(_, let key) = try found.value(link, row) {
+          let target = try #require(try lookup.find(key))
+          try #require(try target.cluster.key(target.row) == key)
+        }
+      }
+      lookup.forget()
+      count += expected.count
+    }
+    #expect(try some.next(trimming: true)?.count == nil)
+    #expect(count == 8907)
+  }
+
   /// What a file can have in its small decimals, but no library writes there.
   @Test func smallDecimalsHaveTheirLargeCoefficients() {
     func text(_ value: RealmValue) -> String {
