@@ -55,11 +55,8 @@ package struct LinkTables {
   func link(
     _ tableKey: Int64, _ key: Int64, in array: RealmArray
   ) throws(RealmFileError) -> RealmValue {
-    let table = Int(tableKey & 0xffff)
-    guard tableKey >= 0, table < keys.count else {
-      throw array.damaged("a link leads to a table that does not exist")
-    }
-    guard key >= 0, keys[table] == Int(tableKey) else { return .null }
+    guard tableKey >= 0 else { throw array.damaged("a link has no table") }
+    guard key >= 0, let table = index(ofKey: Int(tableKey)) else { return .null }
     return .link(table: table, key: key)
   }
 }

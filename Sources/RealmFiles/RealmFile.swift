@@ -42,10 +42,13 @@ package final class RealmFile {
         continue
       }
       guard let name else { throw .damaged("a table has no name", at: ref) }
-      tables.append(
-        try within("table '\(name)'") { () throws(RealmFileError) in
-          try RealmTable(bytes, ref, name, at: index, links)
-        })
+      do {
+        tables.append(try RealmTable(bytes, ref, name, at: index, links))
+      } catch {
+        // What the sync client keeps is not read.
+        guard !RealmTable.isRead(name) else { throw error.within("table '\(name)'") }
+        tables.append(nil)
+      }
     }
     self.tables = tables
     let names = tables.compactMap { $0.map { Array($0.name.utf8) } }
@@ -86,7 +89,7 @@ package final class RealmFile {
 
   /// The version that a program gave its classes; nil if it gave none.
   package func schemaVersion() throws(RealmFileError) -> UInt64? {
-    guard let table = tables.compactMap({ $0 }).first(where: { $0.name == "metadata" }),
+    guard let table = tables.compactMap({ $0 }).first(where: { $0.name == RealmTable.metadata }),
       let column = table.columns.firstIndex(where: { $0.name == "version" && $0.type == .int })
     else { return nil }
     var objects = try RealmObjects(self, table)

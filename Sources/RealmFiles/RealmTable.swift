@@ -31,6 +31,14 @@ package struct RealmTable {
   /// The distinct texts of columns that have a list of them, by the position of the column.
   let distinct: [Int: [RealmValue]]
 
+  /// The table of the schema version.
+  static let metadata = "metadata"
+
+  /// Whether a table of that name has something to read.
+  static func isRead(_ name: String) -> Bool {
+    name.utf8.starts(with: classPrefix.utf8) || name.utf8.elementsEqual(metadata.utf8)
+  }
+
   /// The name of the class; nil for a table that is not a class.
   package var className: String? {
     guard name.utf8.starts(with: Self.classPrefix.utf8) else { return nil }
@@ -65,9 +73,10 @@ package struct RealmTable {
     }
     for key in try spec.backlinks {
       let leafIndex = RealmColumn.leafIndex(key)
+      // Links are read where they are; these columns are of no use without.
       guard let origin = try targets.table(leafIndex), let index = tables.index(ofKey: origin),
         let column = try targets.column(leafIndex)
-      else { throw top.damaged("the origin of links does not exist") }
+      else { continue }
       backlinks.append(Backlink(origin: index, column: column))
     }
     if let key = try top.optionalNumber(11) {
