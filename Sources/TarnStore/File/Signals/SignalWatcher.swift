@@ -3,8 +3,8 @@ internal import Glibc
 internal import Synchronization
 
 /// Notices commits of other processes: one thread for all files that this process has open, which
-/// sleeps on one inotify descriptor. The thread starts with the first registration and ends with
-/// the last.
+/// sleeps on one inotify descriptor. The thread starts with the first registration and ends some
+/// time after the last, so that a program that opens files one after the other starts one thread.
 ///
 /// It never trusts an event. An event, an overflow of the queue, and the end of the wait lead to
 /// the same check: has the counter changed? One process also reads the data's head record, because
@@ -54,6 +54,8 @@ package final class SignalWatcher: Sendable {
     /// Its life is the thread's; nil while none runs, or with no instance left.
     var inotify: WaitDescriptor?
     var waker: Waker?
+    /// When the thread ends if nothing is registered until then.
+    var end: UInt64 = 0
     /// When to ask for watches that were refused again.
     var nextWatches: UInt64 = 0
     /// The kernel has no way to wait for bells.
@@ -62,6 +64,8 @@ package final class SignalWatcher: Sendable {
 
   /// How often refused watches are asked for.
   private static let watchesEveryNanoseconds: UInt64 = 30_000_000_000
+  /// How long the thread waits for another registration after the last.
+  private static let lingersNanoseconds: UInt64 = 1_000_000_000
 
   private struct Entry {
     let watched: WatchedFile
@@ -97,29 +101,31 @@ package final class SignalWatcher: Sendable {
     let observer = WatchedFile.Observer(
       probeHead: probeHead, isGone: isGone, onChange: onChange)
     let watched = WatchedFile(file: file, seen: seen, observer: observer)
-    let id = try state.withLock { state throws(StorageError) in
+    let (id, waker) = try state.withLock { state throws(StorageError) in
       if state.waker == nil { state.waker = try start(file.path) }
       state.lastID += 1
       file.lookout.begin()
       state.entries[state.lastID] = Entry(watched: watched, nextAsk: probeHead == nil ? .max : 0)
       state.nextWatches = 0
-      state.waker?.wake()
-      return state.lastID
+      return (state.lastID, state.waker)
     }
+    // Not inside, where the thread would at once wait for the lock.
+    waker?.wake()
     return SignalRegistration(watcher: self, id: id)
   }
 
   func remove(_ id: Int) {
     if forkCount != tarn_fork_count() { return }
     // Released outside the lock: it may hold the last reference to any object.
-    let entry = state.withLock { state in
+    let (entry, waker) = state.withLock { state in
       let entry = state.entries.removeValue(forKey: id)
       if let watch = entry?.watch, !state.entries.values.contains(where: { $0.watch == watch }) {
         state.inotify?.remove(watch)
       }
-      state.waker?.wake()
-      return entry
+      if state.entries.isEmpty { state.end = GateWord.now() + Self.lingersNanoseconds }
+      return (entry, state.waker)
     }
+    waker?.wake()
     guard let watched = entry?.watched else { return }
     watched.cancel()
     watched.file.lookout.end(watched.file)
@@ -160,6 +166,11 @@ package final class SignalWatcher: Sendable {
     let now = GateWord.now()
     let (round, refused) = state.withLock { state -> (Round?, [Entry]) in
       if state.entries.isEmpty {
+        if now < state.end {
+          let round = Round(
+            inotify: state.inotify, files: [], sleepsOnBells: false, limit: state.end)
+          return (round, [])
+        }
         state.inotify = nil
         state.waker = nil
         return (nil, [])
