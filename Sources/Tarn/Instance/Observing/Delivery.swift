@@ -84,6 +84,10 @@ final class Delivery {
   /// Calls every observer with the changes that it has not received up to the current step.
   func deliverRound() {
     if let refusal = host.store.refusalToFollow { return observers.end(with: refusal) }
+    if observers.isIdle, !isDelivering {
+      committed = nil
+      return makeUpForOwedTurn()
+    }
     let target = host.step
     let called = observers.newsworthy(upTo: target)
     if !called.isEmpty {

@@ -25,6 +25,8 @@ final class ObserverTable {
   static let stepsKept = 32
 
   var isEmpty: Bool { count == 0 }
+  /// True if no observation has news or waits for any.
+  var isIdle: Bool { queue.isEmpty }
   /// True if later turns may have observers to call.
   var wantsTurns: Bool { count > 0 }
 

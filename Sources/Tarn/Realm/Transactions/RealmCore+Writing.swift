@@ -144,6 +144,7 @@ extension RealmCore {
   /// this instance.
   @discardableResult
   func activeObservations(of tokens: [NotificationToken]) -> [Observation] {
+    if tokens.isEmpty { return [] }
     let wanted = identities(of: tokens)
     require(
       properties.map { table in !wanted.contains(where: table.contains) } ?? true,
