@@ -29,6 +29,16 @@ import Testing
     #expect(ReaderTable.parse("(no readers)\n") == [])
   }
 
+  @Test(arguments: [
+    ("      42 7f00 17\n", 17), ("      43 7f01 -\n", nil),
+    ("4 0 18446744073709551614\n", .max - 1),
+    ("    pid     thread     txnid\n", nil), ("(no active readers)\n", nil), ("1 2 3 4\n", nil),
+    ("1 2\n", nil), ("", nil),
+  ])
+  func `the transaction of a line of the table of readers is found`(_ line: String, _ id: UInt64?) {
+    #expect(line.withCString { ReaderTable.transactionID(inLine: $0) } == id)
+  }
+
   @Test func `a fault plan meets its hit by number or by name and occurrence`() {
     let byNumber = FaultPlan(target: "3", countFile: nil, signal: 0)
     #expect(byNumber.isTarget(number: 3, name: "a", occurrence: 1))

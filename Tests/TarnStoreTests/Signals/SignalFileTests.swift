@@ -72,6 +72,25 @@ struct SignalFolder {
     #expect(b?.slot == 1)
   }
 
+  @Test(arguments: [0, 9])
+  func `a process in any slot may watch, this one may not`(_ own: Int) throws {
+    var before: [SignalFile] = []
+    for _ in 0..<own { before.append(try position.open()) }
+    let file = try position.open()
+    #expect(file.slot == own)
+    before = []
+    #expect(!file.mayHaveWatchersElsewhere)
+    for slot in 0..<SignalLayout.processCount {
+      let at = UInt64(SignalLayout.processesAt + slot * SignalLayout.processByteCount)
+      let mine = [UInt8](repeating: slot == own ? 1 : 0, count: 4)
+      try position.overwrite(at: at, [0, 0, 0, 1])
+      let isSeen = file.mayHaveWatchersElsewhere
+      try position.overwrite(at: at, mine)
+      if isSeen != (slot != own) { Issue.record("slot \(slot)") }
+    }
+    #expect(!file.mayHaveWatchersElsewhere)
+  }
+
   @Test func `damaged bytes are repaired when nobody lives`() throws {
     _ = try position.open().raise(to: 9)
     // The format, the store that it belongs to, the version, the table of processes.

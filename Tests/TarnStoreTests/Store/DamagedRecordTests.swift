@@ -114,6 +114,41 @@ import Testing
     }
   }
 
+  @Test func `a damaged change record is pruned, and none of a version that readers need`() throws {
+    let store = try folder.open(Self.classes)
+    func versions() throws -> [Version] {
+      var found: [Version] = []
+      let snapshot = try store.newestSnapshot()
+      defer { withExtendedLifetime(snapshot) {} }
+      var cursor = try Cursor(snapshot.transaction)
+      var isThere = try TreeKey.changeHeader(.zero).withBytes { try cursor.seek(atOrAfter: $0) }
+      while isThere, let parsed = TreeKey.parseChange(cursor.key) {
+        found.append(parsed.version)
+        isThere = try cursor.next()
+      }
+      return found
+    }
+    func prune(through transaction: UInt64, before end: Version) throws {
+      try store.environment.write { write throws(StorageError) in
+        _ = try ChangeLog.prune(through: transaction, before: end, most: .max, in: write)
+      }
+    }
+    let held = try store.newestSnapshot()
+    for _ in 0..<6 { try store.write { _ = try $0.create([:], in: crates) } }
+    let all = try versions()
+    #expect(all.count >= 6)
+    try change(store, .changeHeader(all[0])) { $0[20] ^= 1 }
+    let header = try store.environment.write { write throws(StorageError) in
+      try ChangeLog.header(of: all[3], in: write)
+    }
+    let third = try #require(header?.meta.transactionID)
+    try prune(through: third - 1, before: Version(.max))
+    #expect(try versions() == Array(all[3...]))
+    try prune(through: .max, before: all[5])
+    #expect(try versions() == Array(all[5...]))
+    withExtendedLifetime(held) {}
+  }
+
   @Test func `counters at their end are damage or an error, and never overflow`() throws {
     func counted(_ change: (inout HeadRecord) -> Void) throws {
       var head = HeadRecord(historyID: .random(), commitID: 1)

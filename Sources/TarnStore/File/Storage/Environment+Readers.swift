@@ -36,7 +36,9 @@ extension Environment {
   }
 
   /// The oldest commit that is still being read, or nil.
-  package var oldestReaderTransactionID: UInt64? { readers().map(\.transactionID).min() }
+  package var oldestReaderTransactionID: UInt64? {
+    isForked ? nil : ReaderTable.oldest(of: firstEngine.handle)
+  }
 
   /// Removes the pins of dead processes and returns their number. LMDB: `mdb_reader_check`.
   @discardableResult

@@ -27,6 +27,45 @@ enum ReaderTable {
     return parse(text)
   }
 
+  /// The least id of a transaction in the table; nil without any. Like `slots`, but makes no texts:
+  /// commits ask for it.
+  static func oldest(of handle: LMDBHandle) -> UInt64? {
+    var oldest = UInt64.max
+    unsafe withUnsafeMutablePointer(to: &oldest) { oldest in
+      _ = unsafe mdb_reader_list(
+        handle.raw,
+        { line, context in
+          guard let line = unsafe line, let context = unsafe context else { return 0 }
+          let oldest = unsafe context.assumingMemoryBound(to: UInt64.self)
+          if let id = unsafe ReaderTable.transactionID(inLine: line) {
+            unsafe oldest.pointee = unsafe min(oldest.pointee, id)
+          }
+          return 0
+        }, oldest)
+    }
+    return oldest == .max ? nil : oldest
+  }
+
+  /// The third field of a line, if it is a number.
+  static func transactionID(inLine line: UnsafePointer<CChar>) -> UInt64? {
+    var (fields, isInField, id) = (0, false, UInt64?.none)
+    var next = unsafe line
+    while unsafe next.pointee != 0, unsafe next.pointee != CChar(UInt8(ascii: "\n")) {
+      let byte = unsafe UInt8(bitPattern: next.pointee)
+      unsafe next += 1
+      if byte == UInt8(ascii: " ") {
+        isInField = false
+        continue
+      }
+      if !isInField { fields += 1 }
+      isInField = true
+      guard fields == 3 else { continue }
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+      id = (id ?? 0) &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
+    }
+    return fields == 3 ? id : nil
+  }
+
   /// LMDB's table as text: process id, thread, transaction id or "-".
   static func parse(_ text: String) -> [Slot] {
     text.splitASCII("\n").compactMap { line in

@@ -27,7 +27,7 @@ struct EndOfIndex {
       guard let stored = try storedEnd() else { return nil }
       end = stored.first
     }
-    guard let changes = edit?.indexes[column.index]?.changes else { return .some(end?.key) }
+    guard let changes = edit?.index(column)?.changes else { return .some(end?.key) }
     var isKnown = true
     try unsafe changes.forEachAddition { (bytes, key) throws(StorageError) in
       guard unsafe isKnown && range.contains(bytes) && isBeyond(end, bytes, key) else { return }
@@ -52,7 +52,7 @@ struct EndOfIndex {
   private func firstCurrent(
     in range: PackedIndexRange, descending: Bool
   ) throws(StorageError) -> [IndexEntry]? {
-    let delta = edit?.indexes[column.index]
+    let delta = edit?.index(column)
     var rest = delta?.rest(of: range, descending: descending) ?? range
     var count = delta == nil ? 1 : 16
     while true {

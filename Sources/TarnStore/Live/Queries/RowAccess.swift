@@ -241,10 +241,10 @@ extension Rows {
   var hasIndexes: Bool { session == nil || session?.schema === reader.schema }
 
   /// True if the open write has touched the class.
-  func isEdited(_ id: ClassID) -> Bool { session?.classes[Int(id.rawValue)] != nil }
+  func isEdited(_ id: ClassID) -> Bool { session?.classes[id] != nil }
 
   func edit(_ entries: IndexEntries) -> ClassEdit? {
-    session?.classes[Int(entries.index.classID.rawValue)]
+    session?.classes[entries.index.classID]
   }
 
   /// The maximum number of rows that the entries lead to; may stop counting above `most`.
@@ -253,7 +253,7 @@ extension Rows {
     if let edit = edit(entries) {
       // Entries of unique rules are made only at the end.
       guard entries.index.isOfColumn else { return .max }
-      sum = edit.indexes[entries.columns[0].index]?.changes.count ?? 0
+      sum = edit.index(entries.columns[0])?.changes.count ?? 0
       if edit.isCleared { return sum }
     }
     for range in entries.ranges where sum <= most {
@@ -269,7 +269,7 @@ extension Rows {
     of entries: IndexEntries, _ body: (ObjectKey) -> Void
   ) throws(StorageError) {
     if let edit = edit(entries) {
-      edit.indexes[entries.columns[0].index]?.changes.forEachAdded(body)
+      edit.index(entries.columns[0])?.changes.forEachAdded(body)
       if edit.isCleared { return }
     }
     for range in entries.ranges {

@@ -56,7 +56,7 @@ enum ColumnStorage: UInt8 {
   case date
   case bytes
 
-  init(_ column: ColumnSchema, isKey: Bool) {
+  init(_ column: borrowing ColumnSchema, isKey: Bool) {
     if column.isRemoved {
       self = .none
     } else if isKey {

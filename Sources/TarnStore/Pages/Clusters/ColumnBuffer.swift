@@ -127,7 +127,7 @@ struct ByteCell {
   /// that has it, as 16 bits.
   var dictionary: UnsafeMutableRawPointer?
 
-  init(_ column: ColumnSchema, isKey: Bool) {
+  init(_ column: borrowing ColumnSchema, isKey: Bool) {
     storage = ColumnStorage(column, isKey: isKey)
     isOptional = column.isOptional
     stride = storage.stride

@@ -105,9 +105,12 @@ import CTarn
   private static func makeColumns(_ schema: ClassSchema) -> UnsafeMutablePointer<ColumnBuffer> {
     let columns = UnsafeMutablePointer<ColumnBuffer>.allocate(capacity: schema.columns.count)
     let key = schema.keyIsPrimary ? schema.primaryKey!.index : -1
-    for index in schema.columns.indices {
-      let column = ColumnBuffer(schema.columns[index], isKey: index == key)
-      unsafe (columns + index).initialize(to: column)
+    // Through a pointer, which copies no descriptions.
+    unsafe schema.columns.withUnsafeBufferPointer { described in
+      for index in described.indices {
+        unsafe (columns + index)
+          .initialize(to: ColumnBuffer(described[index], isKey: index == key))
+      }
     }
     return unsafe columns
   }

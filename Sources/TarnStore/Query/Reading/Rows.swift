@@ -234,7 +234,7 @@ package struct Rows {
 
   /// The smallest or greatest key of a class's objects; nil without objects.
   func end(of id: ClassID, isLast: Bool) throws(StorageError) -> ObjectKey? {
-    if let edit = session?.classes[Int(id.rawValue)] { return try edit.end(isLast: isLast, reader) }
+    if let edit = session?.classes[id] { return try edit.end(isLast: isLast, reader) }
     return try reader.end(of: id, isLast: isLast)
   }
 

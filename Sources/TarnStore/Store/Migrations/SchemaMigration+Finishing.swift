@@ -22,9 +22,8 @@ extension SchemaMigration {
     result.longValues = session.longValues.copy(without: rebuilt)
     result.linkCounts = session.linkCounts
     result.sequences = session.sequences
-    for (index, edit) in session.classes.enumerated()
-    where !rebuilt.contains(ClassID(UInt32(index))) {
-      result.classes[index] = edit
+    for edit in session.classes.all where !rebuilt.contains(edit.schema.id) {
+      result.classes.insert(edit)
     }
     try rekey(newKeys, in: result)
     result.schemaChange = SchemaChange(

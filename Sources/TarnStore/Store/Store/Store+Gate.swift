@@ -7,7 +7,7 @@ extension Store {
     timeout: Duration? = nil, telling notice: GateToken.Notice? = nil
   ) throws(StorageError) -> GateToken {
     let token = try gate.acquire(timeout: timeout, telling: notice)
-    environment.publishOrphanedCommit()
+    publishOrphanedCommit()
     return token
   }
 
@@ -20,7 +20,7 @@ extension Store {
     _ waiter: GateLine.WaiterID, orCall wake: @escaping @Sendable () -> Void
   ) throws(StorageError) -> GateToken? {
     guard let token = try line.claim(waiter, orCall: wake) else { return nil }
-    environment.publishOrphanedCommit()
+    publishOrphanedCommit()
     return token
   }
 
@@ -33,8 +33,13 @@ extension Store {
       return try acquireGate(timeout: timeout)
     }
     let token = try ticket.wait(timeout: timeout)
-    environment.publishOrphanedCommit()
+    publishOrphanedCommit()
     return token
+  }
+
+  /// Nothing is hidden from a process that has read the newest commit.
+  private func publishOrphanedCommit() {
+    if !knowsNewestTransaction { environment.publishOrphanedCommit() }
   }
 
   /// A transaction on the newest commit, even if its writer died before LMDB announced it to new

@@ -128,12 +128,7 @@ package final class Store: Sendable {
   }
 
   private func beginSnapshot() throws(StorageError) -> Snapshot {
-    // The header may name a commit that readers cannot see yet, never an older one than they see.
-    if !environment.isForked, let known = state.withLock({ $0.newest }),
-      known.transaction.transactionID == environment.newestTransactionIDHint
-    {
-      return known
-    }
+    if !environment.isForked, let known = newestIfKnown { return known }
     let transaction = try beginReadOfNewest()
     let head = try HeadRecord.read(from: transaction)
     // Rebuilding indexes keeps the version, but is another transaction.
@@ -148,6 +143,18 @@ package final class Store: Sendable {
     state.withLock { $0.newest = snapshot }
     return snapshot
   }
+
+  /// The newest snapshot, if this process has it. The header may name a commit that readers cannot
+  /// see yet, never an older one than they see.
+  private var newestIfKnown: Snapshot? {
+    guard let known = state.withLock({ $0.newest }),
+      known.transaction.transactionID == environment.newestTransactionIDHint
+    else { return nil }
+    return known
+  }
+
+  /// Whether a snapshot of this process has the newest transaction that the header names.
+  var knowsNewestTransaction: Bool { newestIfKnown != nil }
 
   /// The newest version by the shared counter; it may lag behind the file by the moments between a
   /// commit and its announcement.
@@ -336,7 +343,7 @@ package final class Store: Sendable {
       try feed.put(&next, in: transaction)
       feedEdit = feed.edit
       FaultPoint.hit("commit.record")
-      next.nextCollectionID = session.sequences.nextID
+      if let sequences = session.madeSequences { next.nextCollectionID = sequences.nextID }
       try next.put(in: transaction)
       FaultPoint.hit("commit.head")
       whenFilled()
@@ -391,7 +398,7 @@ package final class Store: Sendable {
     if asked == nil, needs == nil { return OldValues() }
     let level = { (id: ClassID) in max(asked?(id) ?? .none, needs?.level(of: id) ?? .none) }
     return try OldValueCollector.images(changes, session.reader, session.schema, level) {
-      session.sequences.isDropped($0)
+      session.madeSequences?.isDropped($0) ?? false
     }
   }
 
@@ -460,10 +467,8 @@ package final class Store: Sendable {
     // Without cursors and a retention, only leftover records have old values: they are not urgent.
     let prunesOldValues = feed.edit != nil || now.version.rawValue % 64 == 0
     let isCut = try ChangeLog.prune(
-      through: oldest, most: most, prunesOldValues: prunesOldValues, in: transaction
-    ) { header in
-      header.to >= now.version || (floor?.needs(header, now: now) ?? false)
-    }
+      through: oldest, before: now.version, most: most, prunesOldValues: prunesOldValues,
+      in: transaction, unless: floor.map { floor in { floor.needs($0, now: now) } })
     if isCut { state.withLock { $0.oldestReader.continueAtNextCommit() } }
   }
 

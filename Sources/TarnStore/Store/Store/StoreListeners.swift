@@ -5,6 +5,8 @@ final class StoreListeners: Sendable {
   private struct State {
     var lastID = 0
     var listeners: [Int: @Sendable () -> Void] = [:]
+    /// The same for the next commit; nil after a change.
+    var all: [@Sendable () -> Void]?
     var watching: Set<Int> = []
     var registration: SignalRegistration?
   }
@@ -15,6 +17,7 @@ final class StoreListeners: Sendable {
     state.withLock { state in
       state.lastID += 1
       state.listeners[state.lastID] = listener
+      state.all = nil
       return state.lastID
     }
   }
@@ -22,6 +25,7 @@ final class StoreListeners: Sendable {
   func remove(_ id: Int) {
     let ended = state.withLock { state -> SignalRegistration? in
       state.listeners[id] = nil
+      state.all = nil
       state.watching.remove(id)
       return state.watching.isEmpty ? state.registration.take() : nil
     }
@@ -55,7 +59,12 @@ final class StoreListeners: Sendable {
   }
 
   func tell() {
-    for listener in state.withLock({ Array($0.listeners.values) }) { listener() }
+    let all = state.withLock { state in
+      let all = state.all ?? Array(state.listeners.values)
+      state.all = all
+      return all
+    }
+    for listener in all { listener() }
   }
 
   func end() {

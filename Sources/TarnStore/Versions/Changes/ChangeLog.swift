@@ -131,14 +131,17 @@ package enum ChangeLog {
   /// that is still needed.
   ///
   /// - Parameters:
+  ///   - end: the first version whose record is kept in any case.
   ///   - most: the maximum number of values to remove; at least one record is removed.
   ///   - prunesOldValues: whether to look for long old values of removed records.
+  ///   - isNeeded: nil in a file without cursors and retention, where the headers are not decoded.
   /// - Returns: true if more could be removed.
   static func prune(
-    through transactionID: UInt64, most: Int, prunesOldValues: Bool = true,
-    in transaction: borrowing WriteTransaction, unless isNeeded: (ChangeRecord.Header) -> Bool
+    through transactionID: UInt64, before end: Version? = nil, most: Int,
+    prunesOldValues: Bool = true, in transaction: borrowing WriteTransaction,
+    unless isNeeded: ((ChangeRecord.Header) -> Bool)? = nil
   ) throws(StorageError) -> Bool {
-    var doomed: [[UInt8]] = []
+    var doomed: [(version: Version, classField: UInt32, chunk: UInt16)] = []
     var cursor = try Cursor(transaction)
     var isCut = false
     var last: Version?
@@ -147,21 +150,28 @@ package enum ChangeLog {
     }
     while isAtRecord, let parsed = unsafe TreeKey.parseChange(cursor.key) {
       if parsed.classID == nil, parsed.chunk == 0 {
+        if let end, parsed.version >= end { break }
         // No reader can use a damaged record, and it must not stop writers.
-        let header = try readable { () throws(StorageError) in
-          unsafe try ChangeRecord.decodeHeader(
+        let isKept = try readable { () throws(StorageError) in
+          guard let isNeeded else {
+            let id = unsafe try ChangeRecord.transactionID(cursor.value, version: parsed.version)
+            return id > transactionID
+          }
+          let header = unsafe try ChangeRecord.decodeHeader(
             cursor.value, version: parsed.version, skippingOrigin: true)
+          return header.meta.transactionID > transactionID || isNeeded(header)
         }
-        if let header, header.meta.transactionID > transactionID || isNeeded(header) { break }
+        if isKept == true { break }
         isCut = doomed.count >= most
         if isCut { break }
         last = parsed.version
       }
-      doomed.append(unsafe Array(cursor.key))
+      doomed.append((parsed.version, parsed.classID.map { $0.rawValue + 1 } ?? 0, parsed.chunk))
       isAtRecord = try cursor.next()
     }
-    for key in doomed {
-      _ = unsafe try withBytes(of: key) { key throws(StorageError) in
+    for value in doomed {
+      _ = unsafe try key(value.version, value.classField, value.chunk).withBytes {
+        key throws(StorageError) in
         unsafe try transaction.delete(key)
       }
     }

@@ -3,7 +3,6 @@ extension ChangeRecord {
   ///
   /// - Throws: `.corrupted` for malformed bytes, `.newerFormat` for a record that only a newer
   ///   version of this library can read.
-  ///
   /// - Parameter skippingOrigin: leaves the name of the program out of the note.
   package static func decodeHeader(
     _ bytes: UnsafeRawBufferPointer, version: Version, skippingOrigin: Bool = false
@@ -11,7 +10,21 @@ extension ChangeRecord {
     try unsafe openHeader(bytes, version: version, skippingOrigin: skippingOrigin).header
   }
 
-  /// The same, and returns the reader positioned after it.
+  /// The id of the transaction that contains the record with that header, without reading the rest.
+  ///
+  /// - Throws: as `decodeHeader`, as far as the bytes are read.
+  static func transactionID(
+    _ bytes: UnsafeRawBufferPointer, version: Version
+  ) throws(StorageError) -> UInt64 {
+    var reader = try unsafe open(bytes, version: version, classField: 0, chunk: 0)
+    if try reader.byte() & ~Flag.known != 0 { throw .newerRecord("an unknown flag") }
+    try reader.skip(MemoryLayout<UInt16>.size + MemoryLayout<UInt64>.size)
+    if try reader.word() != version.rawValue { throw .damagedRecord("it is of another version") }
+    try reader.skip(3 * MemoryLayout<UInt64>.size)
+    return try reader.word()
+  }
+
+  /// The same as `decodeHeader`, and returns the reader positioned after it.
   private static func openHeader(
     _ bytes: UnsafeRawBufferPointer, version: Version, skippingOrigin: Bool = false
   ) throws(StorageError) -> (header: Header, rest: RecordReader) {

@@ -32,14 +32,22 @@ extension ChangeRecord {
     if isSurelySmall(changes, oldValues), !changes.classes.isEmpty || meta.note == nil {
       var writer = RecordWriter(capacity: 256)
       writeHeaderStart(changes, meta, isWhole: true, into: &writer)
-      for entry in changes.classes { writeSummary(entry, chunkCount: 0, into: &writer) }
+      // Through a pointer, which copies no changes.
+      unsafe changes.classes.withUnsafeBufferPointer { classes in
+        for index in classes.indices {
+          unsafe writeSummary(classes[index], chunkCount: 0, into: &writer)
+        }
+      }
       writer.patch(UInt16(changes.classes.count), at: summaryCountOffset)
       var sink = SectionSink(writer)
-      for (index, entry) in changes.classes.enumerated() {
-        sink.startOfClass(entry.id)
-        if index == 0, let note = meta.note { place = note.write(into: &sink.writer) }
-        sink.sections(of: entry)
-        sink.oldValues(oldValues[entry.id])
+      unsafe changes.classes.withUnsafeBufferPointer { classes in
+        for index in classes.indices {
+          let id = unsafe classes[index].id
+          sink.startOfClass(id)
+          if index == 0, let note = meta.note { place = note.write(into: &sink.writer) }
+          unsafe sink.sections(of: classes[index])
+          if !oldValues.isEmpty { sink.oldValues(oldValues[id]) }
+        }
       }
       return [piece(sink.writer.bytes, classField: 0, chunk: 0)]
     }
@@ -50,7 +58,8 @@ extension ChangeRecord {
   private static func isSurelySmall(_ changes: ChangeSet, _ oldValues: OldValueSections) -> Bool {
     guard changes.classes.count <= 8 else { return false }
     var bytes = headerBytes + CommitNote.bytesMax + oldValues.byteCount
-    for entry in changes.classes {
+    for index in changes.classes.indices {
+      let entry = changes.classes[index]
       bytes += 60 + (entry.inserted.runs.count + entry.deleted.runs.count) * 30
       for touched in entry.touched { bytes += 10 + touched.keys.runs.count * 30 }
       for touched in entry.backTouched { bytes += 20 + touched.keys.runs.count * 30 }
@@ -156,19 +165,26 @@ extension ChangeRecord {
   private static func writeHeaderStart(
     _ changes: ChangeSet, _ meta: Meta, isWhole: Bool, into writer: inout RecordWriter
   ) {
-    writer.word(UInt32(0))
-    writer.byte(format)
-    writer.byte((changes.schemaChanged ? Flag.schemaChanged : 0) | (isWhole ? Flag.isWhole : 0))
-    writer.word(UInt16(1))
-    writer.word(changes.from.rawValue)
-    writer.word(changes.to.rawValue)
-    writer.word(meta.historyID.high)
-    writer.word(meta.historyID.low)
-    writer.word(meta.commitID)
-    writer.word(meta.transactionID)
-    writer.word(meta.schemaEpoch)
-    writer.word(UInt32(changes.classes.count))
-    writer.word(UInt16(0))
+    let flags = (changes.schemaChanged ? Flag.schemaChanged : 0) | (isWhole ? Flag.isWhole : 0)
+    // At once: every commit writes one.
+    var start = InlineArray<70, UInt8>(repeating: 0)
+    unsafe withUnsafeMutableBytes(of: &start) { bytes in
+      func store<T: FixedWidthInteger>(_ number: T, _ offset: Int) {
+        unsafe bytes.storeBytes(of: number.littleEndian, toByteOffset: offset, as: T.self)
+      }
+      store(format, 4)
+      store(flags, 5)
+      store(UInt16(1), 6)
+      store(changes.from.rawValue, 8)
+      store(changes.to.rawValue, 16)
+      store(meta.historyID.high, 24)
+      store(meta.historyID.low, 32)
+      store(meta.commitID, 40)
+      store(meta.transactionID, 48)
+      store(meta.schemaEpoch, 56)
+      store(UInt32(changes.classes.count), 64)
+      unsafe writer.bytes.append(contentsOf: UnsafeRawBufferPointer(bytes))
+    }
     assert(writer.bytes.count == headerBytes)
   }
 

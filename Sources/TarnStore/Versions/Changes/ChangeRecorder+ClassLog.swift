@@ -139,6 +139,7 @@ extension ChangeRecorder {
 
     @inline(never)
     private mutating func addColumns(_ column: Int) {
+      touched.reserveCapacity(column + 1)
       while touched.count <= column { touched.append(KeyLog()) }
     }
 

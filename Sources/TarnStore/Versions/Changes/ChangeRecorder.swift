@@ -182,6 +182,7 @@ private struct Notes {
 
   @inline(never)
   private mutating func activate(_ index: Int) {
+    if logs.count <= index { logs.reserveCapacity(index + 1) }
     while logs.count <= index { logs.append(ChangeRecorder.ClassLog()) }
     logs[index].isActive = true
     active.append(index)

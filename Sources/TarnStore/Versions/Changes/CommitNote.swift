@@ -94,16 +94,23 @@ extension CommitNote {
   /// - Returns: the offset at which to write `logBytes` once it is known.
   func write(into writer: inout RecordWriter) -> Int {
     let start = writer.bytes.count
-    writer.byte(ChangeRecord.Section.note)
-    writer.word(UInt16(0))
-    writer.word(time)
-    writer.word(stamp)
-    writer.word(age)
-    writer.word(logBytes)
-    writer.byte(UInt8(cursors.count))
+    // At once: every commit writes one.
+    var head = InlineArray<36, UInt8>(repeating: 0)
+    unsafe withUnsafeMutableBytes(of: &head) { bytes in
+      func store<T: FixedWidthInteger>(_ number: T, _ offset: Int) {
+        unsafe bytes.storeBytes(of: number.littleEndian, toByteOffset: offset, as: T.self)
+      }
+      store(ChangeRecord.Section.note, 0)
+      store(UInt16(bytes.count - 3 + 4 * cursors.count + origin.utf8.count), 1)
+      store(time, 3)
+      store(stamp, 11)
+      store(age, 19)
+      store(logBytes, Self.logBytesOffset)
+      store(UInt8(cursors.count), 35)
+      unsafe writer.bytes.append(contentsOf: UnsafeRawBufferPointer(bytes))
+    }
     for number in cursors { writer.word(number) }
     writer.bytes.append(contentsOf: origin.utf8)
-    writer.patch(UInt16(writer.bytes.count - start - 3), at: start + 1)
     return start + Self.logBytesOffset
   }
 

@@ -59,6 +59,11 @@ package struct KeySet: Equatable, Sendable {
   /// The union of runs in any order, overlaps allowed.
   init(unsorted runs: ContiguousArray<KeyRun>) {
     self.init()
+    if runs.count == 1 {
+      self.runs = runs
+      count = runs[0].count
+      return
+    }
     var sorted = runs
     if !Self.isAscending(sorted) {
       radixSort(&sorted) { UInt64(bitPattern: $0.first) ^ (1 << 63) }

@@ -1,7 +1,9 @@
 /// Finds rows in a snapshot. Has a cursor, so it is confined to one thread at a time; an instance
 /// has one and moves it from snapshot to snapshot.
 package final class SnapshotReader {
-  package private(set) var snapshot: Snapshot
+  /// Not checked for exclusive access, because every look-up reads it: only `move` sets it, and
+  /// releasing the former one runs no code that uses the reader.
+  @safe @exclusivity(unchecked) package private(set) var snapshot: Snapshot
   private var cursor: Cursor
   /// The last cluster found, because the next row is mostly in the same one.
   private var recent: FoundCluster?

@@ -211,7 +211,14 @@ final class SequenceEdits {
 
   // MARK: - Writing
 
+  /// The write has nothing to store for collections.
+  private var writesNothing: Bool {
+    forms.isEmpty && longs.isEmpty && droppedPages.isEmpty && droppedLongs.isEmpty
+      && droppedNested.isEmpty
+  }
+
   func write(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    if writesNothing { return }
     for id in droppedPages {
       try transaction.deleteAll(.sequencePage, of: id)
       try transaction.deleteAll(.sequenceRowCounts, of: id)

@@ -90,9 +90,10 @@ extension WriteSession {
   func uniqueEntries(_ notes: ChangeSet) throws(StorageError) -> [UniqueEntries] {
     if schemaChange != nil { return try migratedUniqueEntries() }
     var entries: [UniqueEntries] = []
-    for changes in notes.classes {
-      for (number, rule) in schema[changes.id].uniqueRules.enumerated() {
-        entries.append(try uniqueEntries(number, rule, changes))
+    for index in notes.classes.indices {
+      let rules = schema[notes.classes[index].id].uniqueRules
+      for number in rules.indices {
+        entries.append(try uniqueEntries(number, rules[number], notes.classes[index]))
       }
     }
     return entries
@@ -153,7 +154,7 @@ extension WriteSession {
   private var classesWithOtherUniqueEntries: [ClassID] {
     schema.schema.classes.filter { described in
       let former = reader.schema.schema[described.id]?.uniqueRules ?? []
-      let isEdited = classes[Int(described.id.rawValue)] != nil
+      let isEdited = classes[described.id] != nil
       return described.uniqueRules != former || isEdited && !former.isEmpty
     }.map(\.id)
   }

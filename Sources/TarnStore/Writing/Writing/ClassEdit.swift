@@ -4,25 +4,30 @@
 /// least possible boundary, so every key has a cluster at or before it.
 final class ClassEdit {
   let schema: ClassSchema
+
+  // The fields that each change of a property reads are not checked for exclusive access: no access
+  // to one of them runs code that uses the edit.
+
   private(set) var nextKey: Int64
   var rowCount: Int
   var hasInserted = false
   /// The file's rows no longer count: the class was emptied in this write.
-  private(set) var isCleared = false
+  @safe @exclusivity(unchecked) private(set) var isCleared = false
   /// The class's record before the write.
   private let record: ClassRecord
   /// Clusters of the file under edit, by their boundary in the file.
-  private(set) var opened: [ObjectKey: EditedCluster] = [:]
+  @safe @exclusivity(unchecked) private(set) var opened = OpenedClusters()
   /// Clusters that this write created, in the order of their boundaries.
-  private(set) var made: [EditedCluster] = []
-  /// Deltas by column index; nil for a column without an index or without a change.
-  var indexes: [IndexDelta?]
+  @safe @exclusivity(unchecked) private(set) var made: [EditedCluster] = []
+  /// Deltas by column index; nil for a column without an index or without a change. Empty without
+  /// any.
+  private var indexes: [IndexDelta?] = []
   /// An upper bound of the class's keys; nil while unknown.
   private var largestKey: ObjectKey?
   /// The class's last cluster once `largestKey` is known, unless the class is empty.
   private var last: EditedCluster?
   /// The last cluster of the file that was opened or found.
-  private var recent: EditedCluster?
+  @safe @exclusivity(unchecked) private var recent: EditedCluster?
 
   /// Whether the class's record must be written.
   var changesRecord: Bool {
@@ -40,11 +45,10 @@ final class ClassEdit {
     record = try reader.record(of: schema.id)
     nextKey = record.nextKey.rawValue
     rowCount = record.rowCount
-    indexes = Array(repeating: nil, count: schema.columns.count)
   }
 
   /// The same edit with copies of its clusters. Cached values are found again.
-  init(copying other: ClassEdit, opened: [ObjectKey: EditedCluster], made: [EditedCluster]) {
+  init(copying other: ClassEdit, opened: OpenedClusters, made: [EditedCluster]) {
     schema = other.schema
     record = other.record
     nextKey = other.nextKey
@@ -53,6 +57,26 @@ final class ClassEdit {
     self.opened = opened
     self.made = made
     indexes = other.indexes.map { $0.map { IndexDelta(copying: $0) } }
+  }
+
+  /// The delta of a column's index, if the write has changed that.
+  func index(_ column: ColumnID) -> IndexDelta? {
+    column.index < indexes.count ? indexes[column.index] : nil
+  }
+
+  /// The columns whose indexes the write has changed, and the deltas.
+  var changedIndexes: [(column: ColumnID, delta: IndexDelta)] {
+    indexes.enumerated().compactMap { index, delta in
+      delta.map { (ColumnID(UInt16(index)), $0) }
+    }
+  }
+
+  func setIndex(_ column: ColumnID, _ delta: IndexDelta?) {
+    if indexes.isEmpty {
+      if delta == nil { return }
+      indexes = Array(repeating: nil, count: schema.columns.count)
+    }
+    indexes[column.index] = delta
   }
 
   // MARK: - Finding
@@ -87,7 +111,7 @@ final class ClassEdit {
     let cluster = EditedCluster(
       boundary: found.boundary, stored: found.boundary, storedRowCount: found.image.rowCount,
       .working(try WorkingCluster(found.image, schema)))
-    opened[found.boundary] = cluster
+    opened.insert(cluster)
     recent = cluster
     return cluster
   }
@@ -210,13 +234,13 @@ final class ClassEdit {
   /// Drops all rows. The commit removes them from the file.
   func clear() {
     isCleared = true
-    opened = [:]
+    opened = OpenedClusters()
     made = []
     last = nil
     recent = nil
     largestKey = nil
     rowCount = 0
-    indexes = Array(repeating: nil, count: schema.columns.count)
+    indexes = []
   }
 
   // MARK: - Scanning

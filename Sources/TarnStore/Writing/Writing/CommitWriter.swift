@@ -26,19 +26,20 @@ struct CommitWriter: ~Copyable {
 
   /// Writes the write's rows into `transaction`.
   mutating func putRows(_ transaction: borrowing WriteTransaction) throws(StorageError) {
-    try session.sequences.write(transaction)
-    for edit in session.classes {
-      guard let edit else { continue }
+    try session.madeSequences?.write(transaction)
+    for edit in session.classes.all {
       if edit.isCleared { try removeAll(of: edit.schema, transaction) }
       try putClusters(edit, transaction)
-      try RowCounts(edit.schema.id).apply(rowCounts, in: transaction)
-      rowCounts.removeAll(keepingCapacity: true)
+      if !rowCounts.isEmpty {
+        try RowCounts(edit.schema.id).apply(rowCounts, in: transaction)
+        rowCounts.removeAll(keepingCapacity: true)
+      }
       try putIndexes(edit, transaction)
       try putRecord(edit, transaction)
     }
-    try session.longValues.apply(transaction)
-    try session.linkCounts.apply(transaction)
-    try session.replicaRecords.put(transaction)
+    try session.madeLongValues?.apply(transaction)
+    try session.madeLinkCounts?.apply(transaction)
+    if !session.replicaRecords.isEmpty { try session.replicaRecords.put(transaction) }
   }
 
   // MARK: - Clusters
@@ -47,22 +48,30 @@ struct CommitWriter: ~Copyable {
     _ edit: ClassEdit, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
     let emitLong = unsafe session.keepLong(edit.schema.id)
+    if edit.made.isEmpty, let only = edit.opened.only {
+      return unsafe try put(only, of: edit, emitLong, transaction)
+    }
     var clusters = edit.made
-    clusters.append(contentsOf: edit.opened.values)
+    clusters.append(contentsOf: edit.opened.all)
     clusters.sort { $0.boundary < $1.boundary }
-    for cluster in clusters {
-      switch cluster.state {
-      case .sealed(let sealed):
-        unsafe try put(
-          edit, cluster, cluster.boundary, sealed.image.rowCount,
-          UnsafeRawBufferPointer(sealed.bytes), transaction)
-      case .working(let working):
-        session.dropLong(working, edit.schema.id)
-        if working.rowCount == 0 {
-          try remove(cluster, of: edit, transaction)
-        } else {
-          unsafe try pack(working, cluster, edit, emitLong, transaction)
-        }
+    for cluster in clusters { unsafe try put(cluster, of: edit, emitLong, transaction) }
+  }
+
+  private mutating func put(
+    _ cluster: EditedCluster, of edit: ClassEdit, _ emitLong: WorkingCluster.EmitLong,
+    _ transaction: borrowing WriteTransaction
+  ) throws(StorageError) {
+    switch cluster.state {
+    case .sealed(let sealed):
+      unsafe try put(
+        edit, cluster, cluster.boundary, sealed.image.rowCount,
+        UnsafeRawBufferPointer(sealed.bytes), transaction)
+    case .working(let working):
+      session.dropLong(working, edit.schema.id)
+      if working.rowCount == 0 {
+        try remove(cluster, of: edit, transaction)
+      } else {
+        unsafe try pack(working, cluster, edit, emitLong, transaction)
       }
     }
   }
@@ -119,10 +128,8 @@ struct CommitWriter: ~Copyable {
   private func putIndexes(
     _ edit: ClassEdit, _ transaction: borrowing WriteTransaction
   ) throws(StorageError) {
-    for (index, delta) in edit.indexes.enumerated() {
-      guard let delta else { continue }
-      try PackedIndex(edit.schema.id, ColumnID(UInt16(index)))
-        .apply(delta.sorted(), in: transaction)
+    for (column, delta) in edit.changedIndexes {
+      try PackedIndex(edit.schema.id, column).apply(delta.sorted(), in: transaction)
     }
   }
 

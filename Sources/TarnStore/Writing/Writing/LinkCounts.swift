@@ -48,6 +48,7 @@ final class LinkCounts {
 
   /// Stores the changed counts of two and more, and removes those that have become less.
   func apply(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    if counts.isEmpty { return }
     for (name, count) in counts where count.stored != count.now {
       guard count.stored > 1 || count.now > 1 else { continue }
       try Self.put(count.now, of: name, in: transaction)

@@ -39,6 +39,7 @@ final class LongValueEdits {
 
   /// Removes the pieces of dropped values, then writes those of the others.
   func apply(_ transaction: borrowing WriteTransaction) throws(StorageError) {
+    if kept.isEmpty, dropped.isEmpty { return }
     for name in dropped {
       try LongValues(name.classID, name.column).delete(name.key, in: transaction)
     }

@@ -51,7 +51,7 @@ package struct SchemaChange {
   func forgetIndexes(of session: WriteSession) {
     let builtAnew = builtIndexes.filter { schema[$0.0]?[$0.1].type != .any }
     for (id, column) in droppedIndexes + builtAnew {
-      session.classes[Int(id.rawValue)]?.indexes[column.index] = nil
+      session.classes[id]?.setIndex(column, nil)
     }
   }
 

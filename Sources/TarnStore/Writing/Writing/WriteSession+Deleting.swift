@@ -123,8 +123,8 @@ extension WriteSession {
         let edit = try classEdit(id)
         edit.clear()
         rowsMoved()
-        longValues.clear(id)
-        linkCounts.clear(id)
+        madeLongValues?.clear(id)
+        madeLinkCounts?.clear(id)
         recorder.clear(id)
       }
       for (target, keys) in owned { try delete(keys, in: target) }
@@ -180,7 +180,8 @@ extension WriteSession {
     of id: ClassID, holding column: ColumnSchema
   ) throws(StorageError) -> [ObjectKey] {
     let isLink = column.collection == .none && column.type == .link
-    let changed = column.collection == .none ? [] : sequences.changedKeys(of: id, column.id)
+    let changed =
+      column.collection == .none ? nil : madeSequences?.changedKeys(of: id, column.id)
     var keys: [ObjectKey] = []
     try forEachImage(in: id) { image throws(StorageError) in
       for slot in 0..<image.rowCount {
@@ -195,7 +196,7 @@ extension WriteSession {
             }
           }
         let key = image.key(at: slot)
-        if holds || changed.contains(key) { keys.append(key) }
+        if holds || changed?.contains(key) == true { keys.append(key) }
       }
       return true
     }

@@ -53,12 +53,12 @@ extension WriteSession {
 
   private func delta(_ id: ClassID, _ column: ColumnID) throws(StorageError) -> IndexDelta {
     let edit = try classEdit(id)
-    if let delta = edit.indexes[column.index] { return delta }
+    if let delta = edit.index(column) { return delta }
     let described = edit.schema[column]
     let isAsked =
       described.type == .link || described.type == .any || column == edit.schema.primaryKey
     let delta = IndexDelta(isAsked: isAsked)
-    edit.indexes[column.index] = delta
+    edit.setIndex(column, delta)
     return delta
   }
 }

@@ -2,8 +2,8 @@ extension WriteSession {
   /// Traps if the write is inconsistent: overlapping clusters, wrong numbers of rows, inconsistent
   /// collections. For tests.
   package func checkInvariants() throws(StorageError) {
-    for edit in classes { try edit?.checkInvariants(reader) }
-    try sequences.checkInvariants()
+    for edit in classes.all { try edit.checkInvariants(reader) }
+    try madeSequences?.checkInvariants()
     require(changeDepth == 0 && abandoned.isEmpty && dropping.isEmpty && !isDropping)
   }
 }
@@ -33,8 +33,8 @@ extension ClassEdit {
   /// All clusters of the class in this write.
   private func clusterSpans(_ reader: SnapshotReader) throws(StorageError) -> [Span] {
     var spans: [Span] = []
-    for (boundary, cluster) in opened {
-      require(cluster.stored == boundary && cluster.boundary == boundary)
+    for cluster in opened.all {
+      require(cluster.stored == cluster.boundary && opened[cluster.boundary] === cluster)
       spans.append(span(cluster))
     }
     for cluster in made {

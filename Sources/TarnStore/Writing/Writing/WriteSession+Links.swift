@@ -26,7 +26,7 @@ extension WriteSession {
 
   /// False if the object was added by this write.
   private func isInFile(_ key: ObjectKey, _ id: ClassID) throws(StorageError) -> Bool {
-    guard let edit = classes[Int(id.rawValue)] else { return true }
+    guard let edit = classes[id] else { return true }
     if edit.isCleared { return false }
     guard edit.hasInserted else { return true }
     return try reader.row(key, in: id) != nil
@@ -51,7 +51,7 @@ extension WriteSession {
     var result: [ObjectKey] = []
     for key in keys {
       let name = LinkName(classID: id, column: column, owner: key, target: target)
-      let changed = linkCounts[name]
+      let changed = madeLinkCounts?[name]
       let count =
         if let changed { Int(clamping: changed) } else {
           try reader.listedCount(name, schema[id][column])

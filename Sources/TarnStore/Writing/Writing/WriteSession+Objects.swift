@@ -11,7 +11,7 @@ extension WriteSession {
     if primary.isObjectKey {
       guard case .int(let number) = value else { return nil }
       let key = ObjectKey(number)
-      if classes[Int(id.rawValue)]?.isBeyondAll(key) == true { return nil }
+      if classes[id]?.isBeyondAll(key) == true { return nil }
       return try location(of: key, in: id) == nil ? nil : key
     }
     return try keys(in: id, where: primary.column, is: value).first
@@ -22,11 +22,11 @@ extension WriteSession {
     in id: ClassID, where column: ColumnID, is value: Value
   ) throws(StorageError) -> [ObjectKey] {
     guard let order = OrderKey(value, type: schema[id][column].type) else { return [] }
-    let edit = classes[Int(id.rawValue)]
+    let edit = classes[id]
     var found =
       edit?.isCleared != true && reader.schema.hasIndex(column, in: id)
       ? try reader.keys(in: id, under: order, of: column) : []
-    if let delta = edit?.indexes[column.index] { found = delta.apply(to: found, for: order) }
+    if let delta = edit?.index(column) { found = delta.apply(to: found, for: order) }
     // Compared in the current rows: the write may have given one of them another long value.
     return try order.exact(found, value) { (key) throws(StorageError) in
       try self.value(of: column, at: key, in: id)
@@ -78,7 +78,7 @@ extension WriteSession {
     of column: ColumnID, at key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> [UInt8] {
     let name = LongValueID(classID: id, key: key, column: column)
-    if let mine = longValues[name] { return mine }
+    if let mine = madeLongValues?[name] { return mine }
     return try reader.longBytes(of: column, at: key, in: id)
   }
 

@@ -12,20 +12,19 @@ extension WriteSession {
   ///   a batch: the cursor does not report that commit, so it must not have other changes.
   package func savepoint() throws(StorageError) -> WriteSession? {
     guard schemaChange == nil, changeDepth == 0, abandoned.isEmpty, dropping.isEmpty,
-      sequences.isUnchanged, cursorsOfCommit.isEmpty, acknowledgements.isEmpty
+      madeSequences?.isUnchanged ?? true, cursorsOfCommit.isEmpty, acknowledgements.isEmpty
     else { return nil }
     let copy = WriteSession(reader, schema: schema, recorder: recorder.copy())
     var left = Self.copiedClustersMax
-    for (index, edit) in classes.enumerated() {
-      guard let edit else { continue }
+    for edit in classes.all {
       guard let copied = try copied(edit, &left) else { return nil }
-      copy.classes[index] = copied
+      copy.classes.insert(copied)
     }
     copy.origin = origin
     // After the clusters, which pass long values on when they are packed.
-    copy.longValues = longValues.copy(without: [])
-    copy.linkCounts = linkCounts.copy()
-    copy.sequences = SequenceEdits(nextID: sequences.nextID)
+    if let madeLongValues { copy.longValues = madeLongValues.copy(without: []) }
+    if let madeLinkCounts { copy.linkCounts = madeLinkCounts.copy() }
+    if let madeSequences { copy.sequences = SequenceEdits(nextID: madeSequences.nextID) }
     return copy
   }
 
@@ -44,10 +43,10 @@ extension WriteSession {
   ) throws(StorageError) -> ClassEdit? {
     left -= edit.opened.count + edit.made.count
     guard !edit.isCleared, left >= 0 else { return nil }
-    var opened: [ObjectKey: EditedCluster] = [:]
-    for (boundary, cluster) in edit.opened {
+    var opened = OpenedClusters()
+    for cluster in edit.opened.all {
       guard let copy = try copied(cluster, edit.schema.id) else { return nil }
-      opened[boundary] = copy
+      opened.insert(copy)
     }
     var made: [EditedCluster] = []
     for cluster in edit.made {

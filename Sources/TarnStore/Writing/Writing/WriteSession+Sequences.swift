@@ -36,7 +36,7 @@ extension WriteSession {
   /// for a property's collection.
   func glance(at place: SequencePlace) throws(StorageError) -> (any SequenceReading)? {
     if place.nested != nil { return try sequence(at: place) }
-    if let known = sequences.find(place) { return known }
+    if let known = madeSequences?.find(place) { return known }
     return try propertySequence(place)
   }
 
@@ -380,7 +380,9 @@ extension WriteSession {
   /// Determines the parts of the collections that the commit writes: sets the owners' cells and
   /// records scripts. The collections must not be changed afterwards.
   func readOffSequences() throws(StorageError) {
+    guard let sequences = madeSequences else { return }
     try sequences.readOff()
+    if sequences.forms.isEmpty { return }
     var scripts: [ClassID: [SequenceChange]] = [:]
     for form in sequences.forms {
       let place = form.sequence.place

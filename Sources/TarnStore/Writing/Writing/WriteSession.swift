@@ -13,12 +13,19 @@ package final class WriteSession {
   package let recorder: ChangeRecorder
   /// The schema of the write's rows: the snapshot's, except in a migration.
   package let schema: SchemaView
+
+  // Every change and every commit reads these fields. They are not checked for exclusive access:
+  // no access to one of them runs code that uses the session.
+
   /// The schema changes of a migration, applied by the commit.
-  package var schemaChange: SchemaChange?
-  var classes: [ClassEdit?]
-  var longValues = LongValueEdits()
-  var sequences: SequenceEdits
-  var linkCounts = LinkCounts()
+  @safe @exclusivity(unchecked) package var schemaChange: SchemaChange?
+  @safe @exclusivity(unchecked) var classes = ClassEdits()
+  /// Nil as long as the write has no long values.
+  @safe @exclusivity(unchecked) private(set) var madeLongValues: LongValueEdits?
+  /// Nil as long as the write has not used a collection.
+  @safe @exclusivity(unchecked) private(set) var madeSequences: SequenceEdits?
+  /// Nil as long as the write has not changed how often objects link to others.
+  @safe @exclusivity(unchecked) private(set) var madeLinkCounts: LinkCounts?
   /// Embedded objects that lost their owner in the current change.
   var abandoned: [ObjectRef] = []
   var changeDepth = 0
@@ -26,15 +33,15 @@ package final class WriteSession {
   var dropping: [(id: CollectionID, place: SequencePlace)] = []
   var isDropping = false
   /// The name of the program for the commit's note; nil for that of the process.
-  package var origin: String?
+  @safe @exclusivity(unchecked) package var origin: String?
   /// The numbers of the cursors that the commit belongs to.
-  package var cursorsOfCommit: [UInt32] = []
+  @safe @exclusivity(unchecked) package var cursorsOfCommit: [UInt32] = []
   /// The acknowledgements that are part of the commit.
-  package var acknowledgements: [CursorAcknowledgement] = []
+  @safe @exclusivity(unchecked) package var acknowledgements: [CursorAcknowledgement] = []
   /// Records that a replica keeps in addition to the objects, as part of the commit.
-  package var replicaRecords = ReplicaRecords()
+  @safe @exclusivity(unchecked) package var replicaRecords = ReplicaRecords()
   /// Called when cached positions of rows may have become invalid.
-  package var rowsMoved: () -> Void
+  @safe @exclusivity(unchecked) package var rowsMoved: () -> Void
 
   package var base: Snapshot { reader.snapshot }
 
@@ -45,8 +52,6 @@ package final class WriteSession {
     self.rowsMoved = rowsMoved
     schema = reader.schema
     recorder = ChangeRecorder()
-    classes = Array(repeating: nil, count: schema.schema.classes.count)
-    sequences = SequenceEdits(nextID: reader.snapshot.head.nextCollectionID)
   }
 
   /// Begins a write with rows of `schema`, which has all ids of the reader's schema.
@@ -58,8 +63,36 @@ package final class WriteSession {
     self.rowsMoved = rowsMoved
     self.schema = schema
     self.recorder = recorder
-    classes = Array(repeating: nil, count: schema.schema.classes.count)
-    sequences = SequenceEdits(nextID: reader.snapshot.head.nextCollectionID)
+  }
+
+  var longValues: LongValueEdits {
+    get {
+      if let madeLongValues { return madeLongValues }
+      let made = LongValueEdits()
+      madeLongValues = made
+      return made
+    }
+    set { madeLongValues = newValue }
+  }
+
+  var sequences: SequenceEdits {
+    get {
+      if let madeSequences { return madeSequences }
+      let made = SequenceEdits(nextID: base.head.nextCollectionID)
+      madeSequences = made
+      return made
+    }
+    set { madeSequences = newValue }
+  }
+
+  var linkCounts: LinkCounts {
+    get {
+      if let madeLinkCounts { return madeLinkCounts }
+      let made = LinkCounts()
+      madeLinkCounts = made
+      return made
+    }
+    set { madeLinkCounts = newValue }
   }
 
   /// True if nothing was changed.
@@ -67,7 +100,7 @@ package final class WriteSession {
 
   /// True if this write has added an object to the class, even if it was deleted again.
   package func hasInserted(into id: ClassID) -> Bool {
-    classes[Int(id.rawValue)]?.hasInserted ?? false
+    classes[id]?.hasInserted ?? false
   }
 
   // MARK: - Rows
@@ -76,7 +109,7 @@ package final class WriteSession {
   package func location(
     of key: ObjectKey, in id: ClassID
   ) throws(StorageError) -> (cluster: RowCluster, slot: Int)? {
-    guard let edit = classes[Int(id.rawValue)] else {
+    guard let edit = classes[id] else {
       guard let row = try reader.row(key, in: id) else { return nil }
       return (.image(row.image), row.slot)
     }
@@ -160,22 +193,22 @@ package final class WriteSession {
   }
 
   func classEdit(_ id: ClassID) throws(StorageError) -> ClassEdit {
-    let index = Int(id.rawValue)
-    if let edit = classes[index] { return edit }
+    if let edit = classes[id] { return edit }
     let edit = try ClassEdit(schema[id], reader)
-    classes[index] = edit
+    classes.insert(edit)
     return edit
   }
 
   /// Keeps the long values of packed clusters until the commit writes them.
   func keepLong(_ id: ClassID) -> WorkingCluster.EmitLong {
-    { [longValues] key, column, bytes throws(StorageError) in
+    { [self] key, column, bytes throws(StorageError) in
       unsafe longValues.keep(LongValueID(classID: id, key: key, column: column), bytes)
     }
   }
 
   /// Records the long values in the file that a cluster's rows no longer refer to.
   func dropLong(_ working: WorkingCluster, _ id: ClassID) {
+    if working.droppedLongValues.isEmpty { return }
     for dropped in working.droppedLongValues {
       longValues.drop(LongValueID(classID: id, key: dropped.key, column: dropped.column))
     }
@@ -184,7 +217,7 @@ package final class WriteSession {
 
   /// The number of objects of the class in this write.
   package func rowCount(of id: ClassID) throws(StorageError) -> Int {
-    if let edit = classes[Int(id.rawValue)] { return edit.rowCount }
+    if let edit = classes[id] { return edit.rowCount }
     return try reader.record(of: id).rowCount
   }
 
@@ -197,7 +230,7 @@ package final class WriteSession {
     reading columns: [ColumnID] = [],
     _ body: (ClusterImage) throws(StorageError) -> Bool
   ) throws(StorageError) {
-    guard let edit = classes[Int(id.rawValue)] else {
+    guard let edit = classes[id] else {
       return try reader.forEachCluster(in: id, holding: keys, reading: columns) {
         (found) throws(StorageError) in try body(found.image)
       }
