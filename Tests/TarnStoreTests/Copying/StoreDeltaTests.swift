@@ -93,6 +93,7 @@ import Testing
     var changed = entry.value
     changed[changed.count / 2] ^= 1
     try TreeTest.put(changed, under: entry.key, store.environment)
+    withExtendedLifetime(store) {}
   }
 
   @Test func `nothing is restored from a damaged whole copy`() throws {
@@ -109,7 +110,9 @@ import Testing
       classID: ClassID(0), column: ColumnID(9), owner: ObjectKey(1),
       target: ObjectRef(classID: ClassID(0), key: ObjectKey(2)))
     let key = TreeKey.linkCount(name).withBytes { Array($0) }
-    try TreeTest.put([2, 0, 0, 0, 0, 0, 0, 0], under: key, opened("c").environment)
+    let store = try opened("c")
+    try TreeTest.put([2, 0, 0, 0, 0, 0, 0, 0], under: key, store.environment)
+    withExtendedLifetime(store) {}
     #expect(StorageError.code { try restore("b.delta", to: "x") } == .corrupted)
     #expect(FileFacts.at(file("x")) == nil)
   }

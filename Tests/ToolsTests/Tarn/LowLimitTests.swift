@@ -19,7 +19,7 @@ import Testing
     let script = """
       for count in $(seq 4 20); do
         rm -f b.tarn* c.tarn*
-        (ulimit -n $count; exec \(ToolProcess.tarn.path) \(command) 2>said) | head -c 1 >/dev/null
+        (ulimit -n $count; exec \(ToolProcess.tarn.path) \(command)) 2>said | head -c 1 >/dev/null
         echo "$count ${PIPESTATUS[0]} $(tr '\\n' ' ' <said)"
       done
       """

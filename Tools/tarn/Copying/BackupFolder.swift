@@ -57,7 +57,8 @@ struct BackupFolder {
   }
 
   let path: String
-  /// The oldest first; one for each time, the store if there is that and a difference.
+  /// In the order of the times in their names; one for each, the store if there is that and a
+  /// difference.
   let backups: [Backup]
   /// Stores of which there is a difference as well: a process was killed before it deleted them.
   let doubles: [Backup]
