@@ -66,8 +66,8 @@ final class WatchedStore: Sendable {
 }
 
 extension Waker {
-  /// Waits until the waker, if there is one, is knocked, until one of the others is readable, or for
-  /// that long. Earlier knocks are forgotten.
+  /// Waits until the waker, if there is one, is knocked, until one of the others is readable, or
+  /// for that long. Earlier knocks are forgotten.
   static func wait(for waker: Waker?, also others: [Int32], milliseconds: Int32) {
     let all = [waker?.descriptor ?? -1] + others
     var polled = all.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
