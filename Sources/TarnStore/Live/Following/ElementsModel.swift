@@ -273,3 +273,15 @@ package struct ElementsModel: Sendable {
       .modifying(new.rows.rows(of: modified ?? KeySet()))
   }
 }
+
+extension ElementsModel {
+  /// How changes find the elements of a collection that match.
+  func routeExplanation(_ schema: SchemaView) -> String {
+    guard case .sequence(let place) = origin, place.nested == nil else {
+      return query.routeExplanation(schema)
+    }
+    let own = "route: changes find it by the collection of an object"
+    let texts = Route.texts(of: query, schema, ofValuesOnly: true)
+    return texts.isEmpty ? own : own + ", or by " + texts.joined(separator: ", or by ")
+  }
+}

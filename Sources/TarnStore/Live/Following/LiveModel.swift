@@ -133,27 +133,6 @@ extension ChangeSet {
   }
 }
 
-/// A move from one version to a newer one.
-package struct LiveMove {
-  package let changes: ChangeSet
-  /// The rows at the end of the move.
-  package let rows: Rows
-  /// The state at its start; nil if no model involved reads it.
-  package let past: PastState?
-
-  package init(_ changes: ChangeSet, from past: PastState?, to rows: Rows) {
-    self.changes = changes
-    self.rows = rows
-    self.past = past
-  }
-
-  /// The rows at its start. Traps if the move does not have them.
-  package func pastRows() throws(StorageError) -> Rows {
-    guard let past else { trap("internal error: the state before a move was released") }
-    return try past.rows()
-  }
-}
-
 /// The elements of a source at a version.
 package enum LiveElements {
   case rows(ResultRows)

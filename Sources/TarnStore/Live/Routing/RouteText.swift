@@ -27,18 +27,6 @@ extension CompiledQuery {
   }
 }
 
-extension ElementsModel {
-  /// The same for elements of a collection that match.
-  func routeExplanation(_ schema: SchemaView) -> String {
-    guard case .sequence(let place) = origin, place.nested == nil else {
-      return query.routeExplanation(schema)
-    }
-    let own = "route: changes find it by the collection of an object"
-    let texts = Route.texts(of: query, schema, ofValuesOnly: true)
-    return texts.isEmpty ? own : own + ", or by " + texts.joined(separator: ", or by ")
-  }
-}
-
 extension ScalarPredicate {
   /// The test as a condition on a name.
   fileprivate func text(of name: String) -> String {
