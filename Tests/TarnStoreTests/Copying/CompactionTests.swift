@@ -38,6 +38,18 @@ import Testing
     original.cursor.release()
   }
 
+  /// A thread that waits for commits has the signal file a little longer.
+  @Test func `a store that has just ended is waited for`() throws {
+    var signal: SignalFile? = try folder.open().signal
+    let soon = Deadline(after: .milliseconds(20))
+    #expect(
+      StorageError.code { _ = try StoreRegistry.compact(folder.path, deadline: soon) } == .busy)
+    withExtendedLifetime(signal) {}
+    signal = nil
+    #expect(try StoreRegistry.compact(folder.path) != nil)
+    _ = try folder.open()
+  }
+
   @Test func `a file that is not worth it, has two names, or is missing stays`() throws {
     _ = try folder.open()
     let identity = FileFacts.at(folder.path)?.identity

@@ -222,6 +222,13 @@ import Synchronization
     return false
   }
 
+  /// Whether another process has the file, or a part of this one: it is the last that a store
+  /// releases.
+  var isHeldElsewhere: Bool {
+    tarn_is_locked_elsewhere(
+      descriptor, SignalLayout.processLockByte, Int64(SignalLayout.processCount)) != 0
+  }
+
   /// Does the path still lead to this file? About a microsecond. Always true without a name.
   package var isIntact: Bool { !isNamed || FileFacts.at(path)?.identity == identity }
 

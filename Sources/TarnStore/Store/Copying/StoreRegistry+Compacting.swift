@@ -56,6 +56,12 @@ extension StoreRegistry {
     }
     let (store, _) = try Store.open(.file(path), options)
     use = try SoleUse(of: store.environment, deadline, operation: operation)
+    // The next opener would take one that is just releasing it for a user of the former file.
+    guard deadline.wait(until: { !store.signal.isHeldElsewhere }) else {
+      throw StorageError(
+        .busy, operation: operation, path: path,
+        detail: "a process has not finished closing the file")
+    }
     let token = try store.acquireGate(timeout: deadline.remaining)
     let before = store.environment.statistics
     let usedPages = before.branchPages + before.leafPages + before.overflowPages + 2
