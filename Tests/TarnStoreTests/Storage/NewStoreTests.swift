@@ -47,9 +47,9 @@ import Testing
   private func states() throws -> [[UInt8]] {
     let whole = try newStore()
     var marked = [UInt8](repeating: 0, count: 3 * page)
-    let start = StoreHeader.unfinishedMarkOffset
-    let end = start + StoreHeader.unfinishedMark.count
-    marked.replaceSubrange(start..<end, with: StoreHeader.unfinishedMark)
+    let mark = StoreHeader.unfinishedMarkRange
+    let end = mark.upperBound
+    marked.replaceSubrange(mark, with: StoreHeader.unfinishedMark)
     let content = Array(marked[..<(2 * page)] + whole[(2 * page)...])
     let second = Array(marked[..<page] + whole[page...])
     var states = [0, 1, end].map { [UInt8](repeating: 0, count: $0) }

@@ -115,7 +115,7 @@ struct StoreHeader: Equatable {
 
   /// The mark of a file in which a store is being made, which the first header page replaces.
   static let unfinishedMark = Array("tarn: unfinished".utf8)
-  static let unfinishedMarkOffset = 2048
+  static let unfinishedMarkRange = 2048..<2048 + unfinishedMark.count
 
   /// True if `NewStore` was cut short in this file. It writes the first page last, so that page has
   /// nothing but its mark; the second, written before it, is zeros or the header that every store
@@ -128,7 +128,7 @@ struct StoreHeader: Equatable {
     guard fileByteCount <= newPageCount * pageSizes.max()! else { return false }
     var all = try bytes(of: descriptor, at: 0, count: Int(fileByteCount), path)
     guard all.count == fileByteCount else { return false }
-    let mark = unfinishedMarkOffset..<unfinishedMarkOffset + unfinishedMark.count
+    let mark = unfinishedMarkRange
     // The mark itself may be missing on the disk. No store is that short.
     if all.count <= mark.upperBound, isZero(all[...]) { return true }
     guard all.count >= mark.upperBound, Array(all[mark]) == unfinishedMark else { return false }

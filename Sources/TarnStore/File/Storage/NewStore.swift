@@ -14,8 +14,9 @@ internal import Glibc
 /// - An existing empty file is kept. One process at a time writes into it, under a lock on a byte
 ///   far beyond the data: a mark, the content, the second header page, the first, each synced
 ///   before the next. The sector at the start of the first page completes the store. Until then
-///   `StoreHeader` finds the mark and no store, and the next opener starts over. Zeros without the
-///   mark are damage.
+///   `StoreHeader` finds the mark and no store, and the next opener starts over. The mark is
+///   removed when that sector is durable: other sectors may reach the disk before it. Zeros without
+///   the mark are damage.
 /// - If the file system has no nameless files, or cannot link them, an empty file is created, and
 ///   the store in it.
 ///
@@ -156,13 +157,17 @@ struct NewStore {
     FaultPoint.hit("new.content")
     try put(bytes[page..<2 * page], to: file, syncs: isNamed)
     FaultPoint.hit("new.secondHeader")
-    try put(bytes[..<page], to: file, syncs: true)
+    let mark = StoreHeader.unfinishedMarkRange
+    var first = bytes[..<page]
+    if isNamed { first.replaceSubrange(mark, with: StoreHeader.unfinishedMark) }
+    try put(first, to: file, syncs: true)
     FaultPoint.hit("new.firstHeader")
+    if isNamed { try put(bytes[mark], to: file, syncs: false) }
   }
 
   private func putMark(_ file: Int32) throws(StorageError) {
     let mark = StoreHeader.unfinishedMark
-    let bytes = [UInt8](repeating: 0, count: StoreHeader.unfinishedMarkOffset) + mark
+    let bytes = [UInt8](repeating: 0, count: StoreHeader.unfinishedMarkRange.lowerBound) + mark
     try put(bytes[...], to: file, syncs: true)
     FaultPoint.hit("new.marked")
   }
