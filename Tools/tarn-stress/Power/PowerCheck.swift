@@ -99,8 +99,8 @@ struct PowerCheck {
     let isChanged: Bool
     do {
       let found = try PowerStore.check(own)
-      isChanged = true
       try compare(found, states, last, crash, mayLieBetween: !isRefusable, &tally)
+      isChanged = true
     } catch let error as StorageError where isRefusable {
       isChanged = try accept(own, error, states, last, isSettled(path, crash), &tally)
     }
