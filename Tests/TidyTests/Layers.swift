@@ -53,7 +53,10 @@ struct Layers {
       ),
       (
         "Live",
-        ["Scopes", "Orders", "OrderedRows", "Queries", "Grouping", "Following", "Differences"]
+        [
+          "Scopes", "Orders", "OrderedRows", "Queries", "Grouping", "Routing", "Following",
+          "Differences",
+        ]
       ),
     ])
 

@@ -222,9 +222,9 @@ enum CommandTable {
       objects (--no-initial: with the changes from now on). Each batch is one merged change, and
       with --json one object: "version", "from", "class", "position", and "inserted", "replaced",
       "modified", "entered", "left", "deleted" and "gone", each a list of objects with "key", "new",
-      "properties" and, with --old-values or a FILTER, "old". "fullResync" with a reason and "objects" says that
-      changes are not known: drop what you have. "repeated" says that some of it may have been
-      printed before. Ignore keys that you do not have.
+      "properties" and, with --old-values or a FILTER, "old". "fullResync" with a reason and
+      "objects" says that changes are not known: drop what you have. "repeated" says that some of it
+      may have been printed before. Ignore keys that you do not have.
 
       A batch is acknowledged when the output has taken it; what still lies in a pipe when its
       reader dies is lost. With --ack manual it is acknowledged when its position, or its whole

@@ -38,7 +38,7 @@ import Testing
 
   /// A waking thread that is stopped between its two steps has written to the descriptor, and has
   /// not yet rung the bell.
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(30)))
   func `a wake takes one turn of the thread, also before its bell is rung`() async throws {
     let watcher = SignalWatcher()
     let reader = try position.open()

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -11,7 +10,7 @@ import Testing
   private var path: String { folder.file("test.realm") }
 
   /// Kept for as long as the process runs, as a program's global.
-  private static let kept = Mutex<Store?>(nil)
+  private static let kept = Lock<Store?>(nil)
 
   private static func open(_ path: String) -> Store {
     do {

@@ -1,6 +1,6 @@
 /// Numbers filed under ranges of values: finds those whose range contains a value.
 ///
-/// A treap, ordered by the lower bounds, in which each node knows the greatest upper bound below it.
+/// A treap, ordered by the lower bounds. Each node knows the greatest upper bound below it.
 /// Filing and taking away take O(log n) on average, and finding O(log n) for each range found.
 final class IntervalTree {
   typealias Bound = UInt128

@@ -166,6 +166,12 @@ extension ColumnConstants {
   }
 
   private func number(_ value: Value) throws(PredicateError) -> NumericConstant {
+    // A number that is not finite is printed in quotes, whatever the type of the column.
+    if case .string(let text) = value, DecimalNumber(text: text)?.isFinite == false,
+      let quoted = Self.quotedNumber(text)
+    {
+      return quoted
+    }
     guard let number = NumericConstant(value) else { throw mismatch(value) }
     return number
   }
@@ -190,7 +196,7 @@ extension ColumnConstants {
     if written.isNaN { return .double(.nan) }
     if !written.isFinite { return .double(written.isNegative ? -.infinity : .infinity) }
     if let integer = Int64(text) { return .int(integer) }
-    let isInteger = !text.utf8.contains(UInt8(ascii: ".")) && !text.lowercased().contains("e")
+    let isInteger = !".eE".utf8.contains { text.utf8.contains($0) }
     return PredicateLexer.number(text, isInteger: isInteger).flatMap { NumericConstant($0) }
   }
 

@@ -232,8 +232,10 @@ struct PredicateLexer {
   private mutating func scalar() -> Unicode.Scalar? {
     guard let first = unit() else { return nil }
     guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
-    guard bytes[position...].starts(with: "\\u".utf8) else { return nil }
-    position += 2
+    for mark in "\\u".utf8 {
+      guard peek() == mark else { return nil }
+      position += 1
+    }
     guard let second = unit(), UTF16.isTrailSurrogate(second) else { return nil }
     return Unicode.Scalar(0x10000 + UInt32(first & 0x3ff) << 10 + UInt32(second & 0x3ff))
   }
