@@ -402,12 +402,15 @@ struct FileToOpen: ~Copyable {
     let offset = Self.dataByte(lock)
     var result = tarn_close_in_child(copy)
     if result == 0 { result = tarn_lock_shared(copy, offset, 1) }
-    var others: Int32 = 0
-    for (first, count) in [(start, offset - start), (offset + 1, 0)] where result == 0 {
-      let found = tarn_is_locked_elsewhere(copy, first, count)
-      if found < 0 { result = errno } else { others |= found }
+    let isAlone = Deadline(after: DataLocks.passing).wait {
+      var others: Int32 = 0
+      for (first, count) in [(start, offset - start), (offset + 1, 0)] where result == 0 {
+        let found = tarn_is_locked_elsewhere(copy, first, count)
+        if found < 0 { result = errno } else { others |= found }
+      }
+      return result != 0 || others == 0
     }
-    if result == 0 && others == 0 { return copy }
+    if result == 0 && isAlone { return copy }
     tarn_unlock_and_close(copy)
     if result != 0 { throw StorageError(errno: result, operation: "open", path: path) }
     throw StorageError(

@@ -123,7 +123,10 @@ private final class RestingStore {
   init(_ path: String) throws(StorageError) {
     let file = try OwnedDescriptor(
       opening: path, flags: O_RDWR, operation: StoreDelta.operation)
-    guard tarn_is_locked_elsewhere(file.raw, DataLocks.shared, 0) == 0 else {
+    let isFree = Deadline(after: DataLocks.passing).wait {
+      tarn_is_locked_elsewhere(file.raw, DataLocks.shared, 0) == 0
+    }
+    guard isFree else {
       throw StorageError(
         .alreadyOpen, operation: StoreDelta.operation, path: path,
         detail: "a process has this backup open. End it first")
