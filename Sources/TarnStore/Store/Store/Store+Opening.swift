@@ -13,7 +13,6 @@ extension Store {
     environmentOptions.createsStore = options.createsStore
     environmentOptions.durability = options.durability
     environmentOptions.examines = options.acceptsUncertain
-    environmentOptions.comparesSums = options.verifiesPages
     environmentOptions.deadline = options.deadline
     environmentOptions.budget = options.mapBudget
     if options.isReadOnly, case .memory = location {
