@@ -168,6 +168,10 @@ struct DamagedCopy {
     case .exited(1):
       judge(running.name, said, &outcome)
       return 1
+    case .killed(SIGTERM) where running.name == "watch":
+      // It had met damage, and was told to end while it looked for it.
+      outcome.ends.append((running.name, "told to end"))
+      return nil
     case let end?:
       outcome.ends.append((running.name, "\(end)"))
       outcome.faults.append("\(running.name) ended with \(end): \(said.first ?? "")")
