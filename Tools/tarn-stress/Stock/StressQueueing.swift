@@ -6,6 +6,8 @@ import ToolSupport
 /// A writer that queues its writes, some of which share a transaction, and acknowledges each when
 /// its completion is called.
 final class StressQueueing {
+  /// How many writes are queued at a time.
+  static let queuedMax = 4
   private let worker: Worker
   private let scheduler = ManualScheduler()
   private let realm: Realm
@@ -28,7 +30,7 @@ final class StressQueueing {
     while failure == nil, !writing.isToldToStop() {
       if random.below(50) == 0 { stress_fail_next(stress_pages, ENOSPC) }
       let mayShare = random.chance(60)
-      for _ in 0...random.below(4) { queueOne(mayShare: mayShare) }
+      for _ in 0...random.below(Self.queuedMax) { queueOne(mayShare: mayShare) }
       scheduler.pump()
       while realm.isPerformingAsynchronousWriteOperations {
         scheduler.wait(timeout: 10)
