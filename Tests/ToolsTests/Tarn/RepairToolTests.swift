@@ -122,9 +122,9 @@ import Testing
     let numbers = (0..<2_000).map { "\($0 * 7)" }.joined(separator: ",")
     let value = form.replacing("%", with: numbers)
     try makeStore([#"{"id":1,"tags":\#(value)}"#, #"{"id":2,"tags":[5]}"#], "-t", "tags:\(type)")
-    // A page of its own: the first ones are among other entries.
-    let page = try #require(try pages(.sequencePage, from: 500).last)
-    try change { bytes in bytes[page * 4096 + 3_000] ^= 8 }
+    // So long that it has a page of its own.
+    let page = try #require(try pages(.sequencePage, from: 2_100).first)
+    try change { bytes in bytes[page * 4096 + 1_000] ^= 8 }
     #expect(try tarn("inspect", "--check", "a.tarn").status == 1)
     let repaired = try tarn("repair", "a.tarn", "b.tarn")
     #expect(repaired.status == 1, "\(repaired)")
