@@ -97,7 +97,7 @@ import ToolSupport
     for group in BenchGroup.all {
       #expect(article.contains("## \(group.title)\n"))
       #expect(article.contains("<!-- bench:\(group.name) -->"))
-      #expect(article.contains("](bench-\(group.name))"))
+      #expect(article.contains("](Resources/bench-\(group.name).svg)"))
     }
     let readme = try text("\(Self.root)/README.md")
     #expect(readme.contains("(\(Self.catalog)/Resources/bench-eight.svg)"))
