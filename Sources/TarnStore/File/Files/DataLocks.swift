@@ -4,7 +4,7 @@ enum DataLocks {
   static let shared: Int64 = 1 << 62
   /// An exclusive lock of a process that creates the store in an existing file.
   static let making = shared - 1
-  /// How long a lock may outlive its store: a child process has it until it executes its program,
-  /// if another thread of the process began to start it before the store was closed.
-  static let passing = Duration.milliseconds(200)
+  /// How long an opener waits for the locks of a store that is being closed. Some outlive it for a
+  /// moment, such as those that a child process has until it executes its program.
+  static let passing = Duration.seconds(2)
 }
