@@ -57,7 +57,7 @@ enum CollectionReader {
       elements.reserveCapacity(elements.count + leaf.count)
       for index in 0..<leaf.count {
         let value = try leaf.value(index)
-        // Objects that are gone leave no gap, except in lists of values of any type.
+        // Objects that are gone leave no gap, except in lists of AnyRealmValue.
         if value == .null {
           if isOfLinks { continue }
           if column.collection == .set, try leaf.isLost(index) { continue }

@@ -51,7 +51,7 @@ package struct LinkTables {
   let keys: [Int?]
   let format: Int
 
-  /// An object as values of any type name it; null if it does not exist any more.
+  /// An object as an AnyRealmValue names it; null if it does not exist any more.
   func link(
     _ tableKey: Int64, _ key: Int64, in array: RealmArray
   ) throws(RealmFileError) -> RealmValue {

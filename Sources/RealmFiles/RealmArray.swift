@@ -18,7 +18,7 @@
   let ref: Int
   let flags: UInt8
   let count: Int
-  /// Of an element, in bits or in bytes.
+  /// The width of an element, in bits or in bytes.
   let width: Int
   private let scheme: Scheme
 

@@ -43,7 +43,7 @@ package struct RealmDecimal: Equatable, Sendable {
     low = coefficient
   }
 
-  /// What a file has in place of null.
+  /// The value that a file stores in place of null.
   static let null = RealmDecimal(high: 0x7c00_0000_0000_0000, low: 0xaa)
 
   /// The same value; an encoding that is not allowed counts as zero.

@@ -11,7 +11,7 @@ struct StringLeaf: LeafReading {
     case enumerated(RealmArray, [RealmValue])
   }
 
-  /// What a leaf has.
+  /// The contents of a leaf.
   enum Use {
     /// Texts that end with a zero byte where they have a blob.
     case texts

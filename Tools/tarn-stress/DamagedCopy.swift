@@ -169,7 +169,7 @@ struct DamagedCopy {
       judge(running.name, said, &outcome)
       return 1
     case .killed(SIGTERM) where running.name == "watch":
-      // It had met damage, and was told to end while it looked for it.
+      // It had met damage, and got the signal while it searched for the damaged page.
       outcome.ends.append((running.name, "told to end"))
       return nil
     case let end?:

@@ -80,7 +80,7 @@ package struct FileFacts: Sendable {
     return unsafe fstat(descriptor, &facts) == 0 ? FileFacts(facts) : nil
   }
 
-  /// The file of a descriptor of the library.
+  /// The file that one of the library's descriptors refers to.
   ///
   /// Errors: those of `fstat`.
   static func known(

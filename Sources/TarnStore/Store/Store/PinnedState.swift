@@ -15,7 +15,7 @@ package struct PinnedState: Sendable {
   /// read at least since then. Nil for the newest state, and if the record lacks a time.
   package let since: Int64?
 
-  /// The seconds for which the state has been read at least, by a clock that nobody sets; nil if
+  /// The seconds for which the state has been read at least, by the boot clock; nil if
   /// `since` is.
   package let seconds: Int64?
 
