@@ -57,9 +57,14 @@ struct RealmFileArguments {
   }
 
   /// Whether a file is one by its bytes; or by its name, such as an encrypted one, if it is no
-  /// store.
+  /// store. A pipe is not opened: whoever writes to it would take that for the reader, and fail
+  /// as soon as it is closed again.
   private static func isRealmFile(_ path: String, byName: Bool) -> Bool {
     let isNamed = byName && path.endsWithBytes(of: ".realm")
+    var status = stat()
+    guard path.withPath({ stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return isNamed
+    }
     var start = [UInt8](repeating: 0, count: 20)
     let file = path.withPath { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     guard file >= 0 else { return isNamed }
