@@ -136,6 +136,12 @@ import Testing
     #expect(try explanation("id == 2").hasPrefix("find: the primary key"))
     let scan = try explanation("age > 5")
     #expect(scan.hasPrefix("find: scan of all 3 objects"))
-    #expect(scan.hasSuffix("keep: each commit changes the rows that it touches\n"))
+    #expect(
+      scan.hasSuffix(
+        """
+        keep: each commit changes the rows that it touches
+        route: changes find it by age > 5
+
+        """))
   }
 }
