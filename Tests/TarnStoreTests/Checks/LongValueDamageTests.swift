@@ -72,6 +72,39 @@ import Testing
     #expect(try problems() == [])
   }
 
+  /// As the commands of `tarn` open it, or as a program does.
+  @Test(arguments: [true, false])
+  func `reading compares checksums only in a store that was opened so`(_ compares: Bool) throws {
+    let folder = TemporaryStore()
+    var options = Store.Options()
+    options.isDurable = false
+    options.classes = Self.classes
+    options.verifiesPages = compares
+    let store = try StoreRegistry.open(folder.path, options)
+    let key = try store.write { session in
+      try session.create([ColumnID(0): .string(Self.text("a"))], in: Self.crates)
+    }
+    let piece = try #require(
+      try TreeTest.contents(store.environment).first {
+        $0.key[0] == TreeKey.Tag.longValue.rawValue
+      })
+    var changed = piece.value
+    changed[7] = UInt8(ascii: "b")
+    try TreeTest.put(changed, under: piece.key, store.environment)
+    let known = try store.newestSnapshot()
+    let reader = try SnapshotReader(
+      Snapshot(
+        transaction: try store.environment.beginRead(), head: known.head, schema: known.schema))
+    func read() throws -> Value? { try reader.value(of: ColumnID(0), at: key, in: Self.crates) }
+    if compares {
+      #expect(StorageError.code(of: read) == .corrupted)
+    } else {
+      var letters = Array(Self.text("a").utf8)
+      letters[7] = UInt8(ascii: "b")
+      #expect(try read() == .string(String(decoding: letters, as: UTF8.self)))
+    }
+  }
+
   @Test func `values without a checksum, as of an older library, are sound`() throws {
     let sums = try entries().filter { $0.value.count == Pieces.sumByteCount }
     #expect(sums.count == 5)

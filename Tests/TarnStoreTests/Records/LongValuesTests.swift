@@ -72,7 +72,6 @@ private func check(_ object: Int64, _ count: Int, _ environment: Environment) th
           changed[Int.random(in: 0..<value.count, using: &random)] ^=
             1 << UInt8.random(in: 0..<8, using: &random)
           try TreeTest.put(changed, under: key, environment)
-          #expect(StorageError.code { try read(1, length, environment) } == .corrupted)
           #expect(StorageError.code { try check(1, length, environment) } == .corrupted)
           try TreeTest.put(value, under: key, environment)
         }

@@ -14,7 +14,7 @@ internal import Glibc
 /// LMDB: `mdb_cursor_open`, `mdb_cursor_get`, `mdb_cursor_renew`, `mdb_cursor_close`.
 @safe package struct Cursor: ~Copyable {
   private let handle: LMDBHandle
-  private let environment: Environment
+  let environment: Environment
   private var engine: Engine
   /// Keeps the view of a reading cursor alive.
   private var reading: ReadTransaction?

@@ -190,6 +190,7 @@ package final class Environment: Sendable {
     guard copy >= 0 else { throw StorageError(errno: errno, operation: "open", path: path) }
     var options = EnvironmentOptions()
     options.durability = .relaxed
+    options.comparesSums = true
     let target = try FileToOpen(path, owning: OwnedDescriptor(adopting: copy))
     return Environment(opened: try target.open(options), options: options)
   }

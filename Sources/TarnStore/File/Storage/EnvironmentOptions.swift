@@ -33,6 +33,9 @@ package struct EnvironmentOptions: Hashable, Sendable {
   /// Whether to open a file of which pages may be missing, for a check; see `UseMark`. All pages
   /// are read from the disk before.
   package var examines = false
+  /// Whether reading compares the checksums of long values, which takes about as long as reading
+  /// them.
+  package var comparesSums = false
   /// Address space to reserve, in bytes; halved as often as needed if the process cannot reserve
   /// it.
   package var mapByteCount = 1 << 40

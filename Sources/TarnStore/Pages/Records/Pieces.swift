@@ -57,18 +57,19 @@ package enum Pieces: Hashable, Sendable {
     }
   }
 
-  /// The value, which should have that many bytes.
+  /// The value, which should have that many bytes. Its checksum is compared only in a store that
+  /// was opened so (`EnvironmentOptions.comparesSums`).
   /// - Throws: `.corrupted` if the pieces do not form such a value, or its checksum is wrong.
   package func read(
     byteCount: Int, _ cursor: inout Cursor
   ) throws(StorageError) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(min(max(byteCount, 0), Self.trustedByteCount))
-    var sum = seed
     try unsafe forEach(byteCount: byteCount, &cursor) { piece in
       unsafe bytes.append(contentsOf: piece)
-      unsafe sum = Checksum.of(piece, after: sum)
     }
+    guard cursor.environment.options.comparesSums else { return bytes }
+    let sum = unsafe bytes.withUnsafeBytes { unsafe Checksum.of($0, after: seed) }
     _ = try verify(sum, ofBytes: byteCount, &cursor)
     return bytes
   }

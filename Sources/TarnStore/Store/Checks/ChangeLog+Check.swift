@@ -10,10 +10,11 @@ extension ChangeLog {
         before.sequences.allSatisfy({ $0.name.column.index < described.columns.count })
       else { throw damaged("it has old values of a property that does not exist") }
       for value in before.columns.flatMap(\.values) {
-        _ = try value.resolved(in: snapshot.transaction)
+        try value.check(in: snapshot.transaction)
       }
       for element in before.sequences.flatMap(\.elements) {
-        _ = try element.value.resolved(in: snapshot.transaction)
+        try element.value.check(in: snapshot.transaction)
+        try element.key?.check(in: snapshot.transaction)
       }
     }
   }

@@ -13,6 +13,7 @@ extension Store {
     environmentOptions.createsStore = options.createsStore
     environmentOptions.durability = options.durability
     environmentOptions.examines = options.acceptsUncertain
+    environmentOptions.comparesSums = options.verifiesPages
     environmentOptions.deadline = options.deadline
     environmentOptions.budget = options.mapBudget
     if options.isReadOnly, case .memory = location {

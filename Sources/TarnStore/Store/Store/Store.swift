@@ -20,7 +20,8 @@ package final class Store: Sendable {
     /// use it if it is not.
     package var acceptsUncertain = false
     /// Whether to walk all pages before anything is read from them: for tools, which look for
-    /// damage and must survive it. Costs time for each page of the file.
+    /// damage and must survive it. Costs time for each page of the file. Reading compares the
+    /// checksums of long values then, too.
     package var verifiesPages = false
     /// How long opening waits for other processes that open the same file.
     package var deadline = Deadline(after: .seconds(10))

@@ -96,4 +96,11 @@ package enum OldValue: Hashable, Sendable {
       return isString ? .string(String(decoding: bytes, as: UTF8.self)) : .data(bytes)
     }
   }
+
+  /// Reads a long value and compares its checksum.
+  package func check(in transaction: ReadTransaction) throws(StorageError) {
+    guard case .long(let version, let number, let byteCount, _) = self else { return }
+    var cursor = try Cursor(transaction)
+    _ = try Pieces.oldValue(version, number).check(byteCount: byteCount, &cursor)
+  }
 }
