@@ -178,7 +178,7 @@ import Testing
     #expect(waitpid(compact.processID, &status, WUNTRACED) == compact.processID)
     let before = FileFacts.at(folder.file("a.tarn"))?.identity
     let writer = try ToolProcess(
-      folder, ["set", "a.tarn", "Crate", "name=new", "--where", "id == 7", "--timeout", "600"])
+      folder, ["set", "a.tarn", "Crate", "name=new", "--where", "id == 7", "--timeout", "1800"])
     // The last that it does before it waits.
     try await yieldUntil {
       let folder = "/proc/\(writer.processID)/fd"
