@@ -11,11 +11,18 @@ mkdir "$graphs"
 cp -r Sources/Tarn/Documentation.docc "$catalog"
 Tools/doc-links.py "$catalog"
 
-swift package dump-symbol-graph --minimum-access-level public >/dev/null
-find .build -path '*symbolgraph*' -name 'Tarn.symbols.json' -exec cp {} "$graphs" \;
+# Of the library alone: 'swift package dump-symbol-graph' builds the tests as well, and fails at their
+# modules.
+swift build --target Tarn
+tools=$(dirname "$(command -v swift)")
+"$tools/swift-symbolgraph-extract" -module-name Tarn -minimum-access-level public \
+  -target "$(uname -m)-unknown-linux-gnu" -I "$(swift build --show-bin-path)/Modules" \
+  -Xcc -fmodule-map-file=Sources/CLMDB/module.modulemap -Xcc -ISources/CTarn/include \
+  -Xcc -fmodule-map-file=Sources/CTarn/include/module.modulemap -output-dir "$work"
+mv "$work/Tarn.symbols.json" "$graphs"
 
 mkdir -p "$(dirname "$output")"
-"$(dirname "$(command -v swift)")/docc" convert "$catalog" \
+"$tools/docc" convert "$catalog" \
   --additional-symbol-graph-dir "$graphs" --output-dir "$output" \
   --fallback-display-name Tarn --fallback-bundle-identifier org.tarn.Tarn \
   --transform-for-static-hosting --warnings-as-errors
