@@ -37,7 +37,7 @@ struct Cluster {
     return offset &+ Int64(bitPattern: try keys.unsigned(row))
   }
 
-  /// The row of a key; nil if there is none.
+  /// The row of a key; nil if the cluster does not have the key.
   func row(of key: Int64) throws(RealmFileError) -> Int? {
     var (low, high) = (0, count)
     while low < high {

@@ -1,4 +1,4 @@
-/// Reads the values of neighbouring objects or elements in one of the forms of the format.
+/// Reads the values of neighbouring objects or elements, in one form of the file format.
 protocol LeafReading {
   /// The number of values.
   var count: Int { get }

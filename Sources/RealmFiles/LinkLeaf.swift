@@ -45,9 +45,9 @@ struct TypedLinkLeaf: LeafReading {
   }
 }
 
-/// The tables that links can lead to.
+/// The tables that links can refer to.
 package struct LinkTables {
-  /// The keys of the tables at their positions; nil where there is none.
+  /// The keys of the tables by position; nil at a position without a table.
   let keys: [Int?]
   let format: Int
 

@@ -22,7 +22,7 @@ public struct RealmFileError: Error, Equatable, Sendable {
   public var detail: String
   /// The part of the file in words, such as `class 'Dog', property 'age'`; empty if not known.
   public var place: String = ""
-  /// The offset in the decrypted file of the array at which reading ended; nil if there is none.
+  /// The offset, in the decrypted file, of the array at which reading ended; nil if not known.
   public var offset: Int?
 
   package init(_ code: Code, _ detail: String, at offset: Int? = nil) {

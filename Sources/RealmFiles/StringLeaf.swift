@@ -16,7 +16,7 @@ struct StringLeaf: LeafReading {
     /// Texts that end with a zero byte where they have a blob.
     case texts
     case binaries
-    /// The same as texts, but taken as bytes, as values of any type have them.
+    /// Strings that are read as bytes, for mixed values.
     case textsAsBytes
     /// Names: an array without width has empty ones.
     case names

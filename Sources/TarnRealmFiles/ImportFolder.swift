@@ -2,9 +2,8 @@ import Foundation
 import TarnStore
 
 /// The folder in which a store is made before it is copied to its place. It is beside the
-/// destination, so that it is on the same disk, and is removed with this value. What a killed
-/// process leaves is removed by the next import to the same path: a folder is locked (`flock`)
-/// while it is in use.
+/// destination, so that it is on the same disk, and is removed with this value. The next import to
+/// the same path removes the folder of a killed process: folders in use are locked (`flock`).
 package final class ImportFolder: Sendable {
   package let path: String
   private let lock: Int32
@@ -38,7 +37,7 @@ package final class ImportFolder: Sendable {
   /// Removes the folder and the store in it. Any thread.
   package func remove() { Self.remove(path) }
 
-  /// Whether there is something at the path, be it a dangling link.
+  /// Whether something exists at the path, even a dangling link.
   static func isTaken(_ path: String) -> Bool {
     var facts = stat()
     return unsafe path.withPath { unsafe lstat($0, &facts) } == 0

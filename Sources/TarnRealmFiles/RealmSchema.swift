@@ -20,7 +20,7 @@ struct RealmSchema {
   }
 
   private(set) var classes: [Class] = []
-  /// What is not carried over, or otherwise.
+  /// Parts of the schema that are left out or changed, in words.
   private(set) var notes: [String] = []
 
   var definitions: [ClassDefinition] {
@@ -100,7 +100,7 @@ struct RealmSchema {
   }
 
   /// As a program declares it: a deleted object leaves nil in a property and in a map, and nothing
-  /// in a list or a set. A value of any type has nil of its own.
+  /// in a list or a set. `AnyRealmValue` has its own nil.
   private static func isOptional(_ column: RealmColumn, _ type: ColumnType) -> Bool {
     switch type {
     case .any: false

@@ -27,7 +27,7 @@ extension Timestamp {
   init(seconds: Int64, signedNanoseconds: Int32) {
     self.init(seconds: seconds, nanoseconds: signedNanoseconds)
     guard signedNanoseconds < 0 else { return }
-    // The fraction before the smallest number of seconds is no time that a store has.
+    // A store cannot hold a fraction before the smallest number of seconds.
     let (whole, overflows) = seconds.subtractingReportingOverflow(1)
     self.init(
       seconds: overflows ? seconds : whole,
