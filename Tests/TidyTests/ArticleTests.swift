@@ -113,16 +113,19 @@ import Testing
       "DaemonExampleTests": ["DaemonExamples"], "FirstProgramTests": ["TwoProcesses"],
     ],
     "ini": ["BookCommandTests": ["Servers"]],
-    "yaml": ["DaemonArticleTests": ["Daemon", "DaemonExamples"]],
+    "yaml": [
+      "DaemonArticleTests": ["Daemon", "DaemonExamples"],
+      "ConfigurationKeysTests": ["DaemonReference"],
+    ],
+    "json": ["ArticleTests": ["DaemonReference", "Shell"]],
     "python": ["DaemonExampleTests": ["DaemonExamples"]],
   ]
 
   @Test func everyBlockHasItsTest() throws {
     // No test runs these.
     let unchecked: Set = [
-      "BackupAndUpgrade ini", "BackupAndUpgrade sh", "Daemon json", "DaemonExamples nginx",
-      "FromRealmFiles sh",
-      "Servers dockerfile", "Servers yaml", "Shell json", "Shell sh",
+      "BackupAndUpgrade ini", "BackupAndUpgrade sh", "DaemonExamples nginx", "FromRealmFiles sh",
+      "Servers dockerfile", "Servers yaml", "Shell sh",
     ]
     var found: Set<String> = []
     let folder = SourceTree.root.appendingPathComponent("Sources/Tarn/Documentation.docc")
@@ -140,6 +143,20 @@ import Testing
     let lines = SourceTree.files.filter { $0.path.hasPrefix("Tests/") }.flatMap(\.lines)
     let suites = Set(Self.kinds.values.flatMap(\.keys))
     #expect(suites.filter { suite in !lines.contains { $0.contains("struct \(suite)") } } == [])
+  }
+
+  /// A block is one value, or one in each line.
+  @Test(arguments: ["DaemonReference", "Shell"])
+  func theJSONOfTheArticlesIsJSON(_ name: String) throws {
+    let blocks = try article(name).components(separatedBy: "```json\n").dropFirst()
+      .map { $0.components(separatedBy: "```")[0] }
+    #expect(!blocks.isEmpty)
+    func isJSON(_ text: String) -> Bool {
+      (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
+    }
+    for block in blocks where !isJSON(block) {
+      #expect(block.split(separator: "\n").filter { !isJSON(String($0)) } == [])
+    }
   }
 
   @Test func theTestsOfFailuresExist() throws {

@@ -92,7 +92,7 @@ install_daemon() {
   mkdir -p "$root/share/man/man5" "$root/share/tarn-daemon"
   "$build/tarn-daemon" --manual | gzip -9n >"$root/share/man/man5/tarn-daemon.5.gz"
   "$build/tarn-daemon" --schema >"$root/share/tarn-daemon/watch.schema.json"
-  for article in Daemon DaemonExamples; do
+  for article in Daemon DaemonExamples DaemonReference; do
     install -D -m 644 "$here/../../Sources/Tarn/Documentation.docc/$article.md" \
       "$root/share/doc/tarn-daemon/$article.md"
   done

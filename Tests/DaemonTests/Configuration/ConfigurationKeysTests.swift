@@ -103,8 +103,8 @@ struct ConfigurationKeysTests {
 
   /// The parts of configurations in the article, which have only sinks.
   @Test func theReaderAndTheSchemaTakeTheSinksOfTheArticle() throws {
-    let blocks = try article("Daemon").components(separatedBy: "```yaml\nsinks:\n").dropFirst()
-      .map { $0.components(separatedBy: "```\n")[0] }
+    let blocks = try article("DaemonReference").components(separatedBy: "```yaml\nsinks:\n")
+      .dropFirst().map { $0.components(separatedBy: "```\n")[0] }
     #expect(blocks.count == 2)
     for block in blocks {
       let text = "watches:\n- name: a\n  file: /srv/a.tarn\n  class: A\n  sinks:\n" + block

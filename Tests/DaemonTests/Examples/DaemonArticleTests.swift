@@ -74,8 +74,7 @@ import ToolSupport
     chmod(script, 0o755)
     let passwords = try folder.file("passwords", Array("*:*:*:shop:secret\n".utf8))
     chmod(passwords, 0o600)
-    // The others are about one sink.
-    let blocks = try Self.blocks("Daemon").filter { !$0.hasPrefix("sinks:") }
+    let blocks = try Self.blocks("Daemon")
     try #require(blocks.count == 2)
     let host = server.folder.replacing("/", with: "%2F")
     let text = adapted(blocks.joined()).replacing("db.example", with: host)
@@ -144,7 +143,7 @@ import ToolSupport
         + reader.matches(of: absolute).map { String($0.1) } + ["mode"])
     #expect(keys.count > 30)
     let table = try #require(
-      Self.article("Daemon").components(separatedBy: "## All keys\n").last?
+      Self.article("DaemonReference").components(separatedBy: "## All keys\n").last?
         .components(separatedBy: "\n## ").first)
     #expect(keys.filter { !table.contains("`\($0)`") }.sorted() == [])
     // A key of several parts is in the row of each.

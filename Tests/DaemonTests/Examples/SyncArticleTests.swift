@@ -33,6 +33,8 @@ import ToolSupport
 
   // MARK: - The articles
 
+  private static let onServers = ["BeyondOneMachine", "RunningSync"]
+
   private static func article(_ name: String) throws -> String {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -169,7 +171,7 @@ import ToolSupport
       "CREATE TABLE book (isbn text PRIMARY KEY, title text); CREATE TABLE shelf (id int);"
         + " CREATE TABLE \"Reading\" (id int);"
         + " CREATE SCHEMA app; CREATE TABLE app.orders (id int PRIMARY KEY)", for: "test")
-    let names = try ["BeyondOneMachine", "FromAtlasDeviceSync"].flatMap(Self.quoted)
+    let names = try (Self.onServers + ["FromAtlasDeviceSync"]).flatMap(Self.quoted)
     let commands = names.filter { $0.hasPrefix("tarn ") && $0.contains("URL") }
     // What is forgotten is what was adopted.
     let order = Set(commands).sorted { !$0.contains(" forget ") && $1.contains(" forget ") }
@@ -215,7 +217,7 @@ import ToolSupport
         ])
     ]
     _ = try StoreRegistry.open(folder.file("laptop.realm"), options)
-    let blocks = try Self.blocks("", "BeyondOneMachine").filter { block in
+    let blocks = try Self.onServers.flatMap { try Self.blocks("", $0) }.filter { block in
       !block.contains("server init") && !block.contains("--where")
     }
     #expect(!blocks.isEmpty)
@@ -233,7 +235,7 @@ import ToolSupport
       contentsOf: here.appendingPathComponent("OpenTodos.swift"), encoding: .utf8)
     #expect(try Self.blocks("Swift", "FromAtlasDeviceSync") == [file])
     // Blocks that are only indented would not be found.
-    for name in ["FromAtlasDeviceSync", "BeyondOneMachine", "Daemon", "DaemonExamples"] {
+    for name in Self.onServers + ["FromAtlasDeviceSync", "Daemon", "DaemonExamples"] {
       let lines = try Self.article(name).components(separatedBy: "\n")
       var isInBlock = false
       for line in lines {

@@ -24,7 +24,7 @@ final class QueueExecutor: SerialExecutor {
   }
 }
 
-/// What the article on concurrency says about an actor that has an instance.
+/// What the article on threads and actors says about an actor that has an instance.
 private actor Notes {
   private let executor = QueueExecutor("notes")
   private let url: URL

@@ -23,7 +23,7 @@ extension Realm {
   ///
   /// The Realm and everything that is read through it belong to the actor: code that is isolated to
   /// it uses them without `await`, before and after any suspension, whatever thread it runs on.
-  /// Observers are called there. Any other code traps; the article Concurrency lists the checks and
+  /// Observers are called there. Any other code traps; <doc:ThreadsAndActors> lists the checks and
   /// their times.
   ///
   /// ```swift
