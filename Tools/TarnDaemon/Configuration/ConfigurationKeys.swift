@@ -1,4 +1,4 @@
-/// The keys of the configuration. The article Daemon describes what they mean in detail.
+/// The keys of the configuration. DaemonReference describes their meaning.
 enum ConfigurationKeys {
   typealias Key = ConfigurationKey
 
