@@ -76,6 +76,22 @@ import Testing
     try check(model)
   }
 
+  /// Pages whose numbers are all zero, or take one, two, four or eight bytes.
+  @Test(arguments: [0, 1, 300, 70_000, Int64.max / 4])
+  func `numbers of each width are changed in pages`(_ step: Int64) throws {
+    var model = (0..<3_000).map { Int64($0 % 4) * step }
+    try store.write { try $0.insert(model.map { .int($0) }, at: 0, in: place) }
+    try store.write { session in
+      for index in [2_990, 1_500, 1_499, 3] {
+        try session.insert(.int(step), at: index, in: place)
+        model.insert(step, at: index)
+      }
+      try session.set(.int(0), at: 700, in: place)
+      model[700] = 0
+    }
+    try check(model)
+  }
+
   /// Pages that lose most of their elements are put together with others.
   @Test mutating func removingLeavesNoSparsePages() throws {
     var model = (0..<50_000).map { Int64($0 % 5_000) }

@@ -86,6 +86,18 @@ extension ClusterImage {
     }
   }
 
+  /// The same for rows in some slots; `target` needs room for these.
+  func decodeInts(
+    _ column: ColumnID, in slots: Range<Int>, into target: UnsafeMutablePointer<Int64>
+  ) {
+    guard let packed = packedInts(column) else {
+      for (index, slot) in slots.enumerated() { unsafe target[index] = int(column, slot) }
+      return
+    }
+    let data = unsafe packed.data + packed.width * slots.lowerBound
+    unsafe Self.unpack(data, packed.width, packed.base, slots.count, into: target)
+  }
+
   /// The values of a bool column, one bit per row.
   package func decodeBools(_ column: ColumnID, into target: UnsafeMutablePointer<UInt64>) {
     let descriptor = descriptor(column)

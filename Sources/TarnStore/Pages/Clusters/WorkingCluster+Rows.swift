@@ -40,6 +40,27 @@ extension WorkingCluster {
     return slot
   }
 
+  /// Adds rows with adjacent keys after all others, in a cluster whose only column has integers or
+  /// links.
+  ///
+  /// - Parameter numbers: the values, as many as there are rows to add.
+  func append(_ numbers: UnsafeBufferPointer<Int64>, from first: ObjectKey) {
+    let column = ColumnID(0)
+    require(columnCount == 1, "rows of one column")
+    loadAll()
+    if count + numbers.count > capacity { grow(to: max(64, 2 * capacity, count + numbers.count)) }
+    if unsafe columns[0].state != .loaded { load(column.index) }
+    guard numbers.count > 0, let keys = unsafe keys else { return }
+    require(unsafe columns[0].storage == .int, "a column of numbers")
+    require(unsafe count == 0 || keys[count - 1] < first.rawValue, "rows are added at the end")
+    for index in 0..<numbers.count { unsafe keys[count + index] = first.rawValue + Int64(index) }
+    unsafe (columns[0].typed(Int64.self) + count)
+      .initialize(from: numbers.baseAddress!, count: numbers.count)
+    unsafe columns[0].nulls?.advanced(by: count).initialize(repeating: 0, count: numbers.count)
+    count += numbers.count
+    hasAppended = true
+  }
+
   /// Removes a row; the slots of later ones decrease by one.
   package func remove(at slot: Int) {
     require(slot >= 0 && slot < count, "no such row")

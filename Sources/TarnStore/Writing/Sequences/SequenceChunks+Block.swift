@@ -82,8 +82,6 @@ extension SequenceChunks {
       count += delta
     }
 
-    func fill(_ chunk: Int, _ body: Body) { chunks[chunk].body = body }
-
     func replace(_ chunk: Int, with new: ContiguousArray<Chunk>) {
       chunks.replaceSubrange(chunk...chunk, with: new)
       counts.replaceSubrange(chunk...chunk, with: new.map(\.count))

@@ -40,6 +40,11 @@ struct SequenceChunks {
     var position: Int { bits >> 1 }
     var isModified: Bool { bits & 1 != 0 }
     mutating func modify() { bits |= 1 }
+
+    /// True if neither was set, and the other was that many positions behind this one.
+    func isFollowed(by other: Origin, after distance: Int) -> Bool {
+      bits >= 0 && bits & 1 == 0 && other.bits == bits + 2 * distance
+    }
   }
 
   /// A chunk, and the position of its first element.
@@ -145,19 +150,36 @@ struct SequenceChunks {
     guard chunk.body == nil, let label = chunk.label else { return }
     let page = try base.page(label, count: chunk.count)
     try page.verify()
-    let elements = try page.elements()
-    if base.shape.type == .any {
-      for element in elements.values { _ = try base.snapshot.schema.checked(element) }
+    var made: ContiguousArray<Chunk> = []
+    for slots in Self.parts(of: chunk.count) {
+      let elements = try page.elements(in: slots)
+      if base.shape.type == .any {
+        for element in elements.values { _ = try base.snapshot.schema.checked(element) }
+      }
+      var origins = ContiguousArray<Origin>()
+      origins.reserveCapacity(slots.count)
+      for slot in slots { origins.append(Origin(old: chunk.oldStart + slot)) }
+      made.append(
+        Chunk(
+          count: slots.count, label: slots.lowerBound == 0 ? label : nil,
+          oldStart: chunk.oldStart, body: Body(elements, origins)))
     }
-    fill(location, with: elements)
+    replace(location, with: made)
   }
 
-  /// Replaces an unloaded page by its elements.
-  private mutating func fill(_ location: Location, with elements: SequenceElements) {
-    let first = self[location].oldStart
-    let origins = ContiguousArray((0..<elements.count).map { Origin(old: first + $0) })
-    blocks[location.block].fill(location.chunk, Body(elements, origins))
-    if elements.count > Self.elementsMax { cut(location, atEnd: false) }
+  /// The parts of a chunk that is too long; all of it if it is not.
+  private static func parts(of total: Int, atEnd: Bool = false) -> [Range<Int>] {
+    let pieces = (total + elementsMax - 1) / elementsMax
+    let size = atEnd ? elementsMax : (total + pieces - 1) / pieces
+    return stride(from: 0, to: total, by: size).map { $0..<min($0 + size, total) }
+  }
+
+  /// Replaces a chunk by its parts.
+  private mutating func replace(_ location: Location, with parts: ContiguousArray<Chunk>) {
+    let block = blocks[location.block]
+    block.replace(location.chunk, with: parts)
+    if parts.count > 1 { recent = nil }
+    if block.chunks.count > Self.chunksMax { cut(block: location.block) }
   }
 
   /// Inserts elements before the one at `position`, in the chunk of the element before it, or the
@@ -221,22 +243,15 @@ struct SequenceChunks {
   private mutating func cut(_ location: Location, atEnd: Bool) {
     let chunk = self[location]
     guard let body = chunk.body else { return }
-    let total = body.elements.count
-    let pieces = (total + Self.elementsMax - 1) / Self.elementsMax
-    let size = atEnd ? Self.elementsMax : (total + pieces - 1) / pieces
     var made: ContiguousArray<Chunk> = []
-    for start in stride(from: 0, to: total, by: size) {
-      let range = start..<min(start + size, total)
+    for range in Self.parts(of: body.elements.count, atEnd: atEnd) {
       let part = Body(body.elements[range], ContiguousArray(body.origins[range]))
       made.append(
         Chunk(
-          count: range.count, label: start == 0 ? chunk.label : nil, oldStart: chunk.oldStart,
-          body: part))
+          count: range.count, label: range.lowerBound == 0 ? chunk.label : nil,
+          oldStart: chunk.oldStart, body: part))
     }
-    let block = blocks[location.block]
-    block.replace(location.chunk, with: made)
-    recent = nil
-    if block.chunks.count > Self.chunksMax { cut(block: location.block) }
+    replace(location, with: made)
   }
 
   private mutating func cut(block index: Int) {
@@ -286,5 +301,19 @@ extension SequenceElements {
     SequenceElements(
       keys: keys.isEmpty ? [] : ContiguousArray(keys[range]),
       values: ContiguousArray(values[range]))
+  }
+}
+
+extension ContiguousArray<SequenceChunks.Origin> {
+  /// Calls `body` with the first of adjacent elements that were adjacent before and were not set,
+  /// and with their number; with 1 for others.
+  func forEachRun(_ body: (SequenceChunks.Origin, Int) -> Void) {
+    var first = 0
+    while first < count {
+      var end = first + 1
+      while end < count, self[first].isFollowed(by: self[end], after: end - first) { end += 1 }
+      body(self[first], end - first)
+      first = end
+    }
   }
 }

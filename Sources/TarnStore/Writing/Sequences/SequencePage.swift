@@ -113,16 +113,36 @@
     try image.checkRows(shape.pages)
   }
 
-  /// All elements.
-  func elements() throws(StorageError) -> SequenceElements {
+  /// The elements in some slots.
+  func elements(in slots: Range<Int>) throws(StorageError) -> SequenceElements {
     var elements = SequenceElements()
-    elements.values.reserveCapacity(count)
-    if shape.isMap { elements.keys.reserveCapacity(count) }
-    for slot in 0..<count {
+    if shape.holdsNumbers {
+      elements.values = numbers(in: slots)
+      return elements
+    }
+    elements.values.reserveCapacity(slots.count)
+    if shape.isMap { elements.keys.reserveCapacity(slots.count) }
+    for slot in slots {
       if shape.isMap { elements.keys.append(try key(slot)) }
       elements.values.append(try element(slot))
     }
     return elements
+  }
+
+  private func numbers(in slots: Range<Int>) -> ContiguousArray<TaggedValue> {
+    unsafe withUnsafeTemporaryAllocation(of: Int64.self, capacity: slots.count) { numbers in
+      guard let first = numbers.baseAddress, !slots.isEmpty else { return [] }
+      unsafe image.decodeInts(valueColumn, in: slots, into: first)
+      let isLink = shape.type == .link
+      return unsafe ContiguousArray(unsafeUninitializedCapacity: slots.count) { values, filled in
+        for index in 0..<slots.count {
+          let number = unsafe numbers[index]
+          let value: Value = isLink ? .link(ObjectKey(number)) : .int(number)
+          unsafe values.initializeElement(at: index, to: .value(value))
+        }
+        filled = slots.count
+      }
+    }
   }
 }
 
@@ -145,10 +165,20 @@ enum SequencePacker {
     var rest = parts.reduce(0) { $0 + $1.count }
     var next: Int64 = 0
     for part in parts {
-      for index in 0..<part.count {
-        add(part, index, to: cluster, ObjectKey(next), shape)
-        next += 1
-        rest -= 1
+      var index = 0
+      while index < part.count {
+        var added = 1
+        if shape.holdsNumbers {
+          // As many as fit before rows may be sealed.
+          let room = cluster.targetRows - cluster.rowCount
+          added = room > 0 ? min(room, part.count - index) : part.count - index
+          add(part, index..<index + added, to: cluster, ObjectKey(next))
+        } else {
+          add(part, index, to: cluster, ObjectKey(next), shape)
+        }
+        index += added
+        next += Int64(added)
+        rest -= added
         // The last rows are kept back for an even division.
         if cluster.rowCount >= cluster.targetRows, isEnd || rest > cluster.targetRows {
           try unsafe cluster.sealFullImages(emitLong: noLong, emit: emit)
@@ -159,6 +189,25 @@ enum SequencePacker {
     if !isEnd { cluster.hasInsertedInside = true }
     try unsafe cluster.encode(emitLong: noLong, emit: emit)
     return pages
+  }
+
+  /// Adds numbers, many at a time.
+  private static func add(
+    _ elements: SequenceElements, _ range: Range<Int>, to cluster: WorkingCluster,
+    _ key: ObjectKey
+  ) {
+    unsafe withUnsafeTemporaryAllocation(of: Int64.self, capacity: range.count) { numbers in
+      unsafe elements.values.withUnsafeBufferPointer { values in
+        for (place, index) in range.enumerated() {
+          switch unsafe values[index] {
+          case .value(.int(let number)): unsafe numbers[place] = number
+          case .value(.link(let target)): unsafe numbers[place] = target.rawValue
+          default: trap("internal error: an element that is not a number")
+          }
+        }
+      }
+      unsafe cluster.append(UnsafeBufferPointer(numbers), from: key)
+    }
   }
 
   private static func add(

@@ -32,6 +32,9 @@ package struct SequenceShape: Hashable, Sendable {
   /// Elements without a fixed width include their type.
   var isTagged: Bool { type == .string || type == .data || type == .any }
 
+  /// The elements are numbers or links without null, and nothing else is stored with them.
+  var holdsNumbers: Bool { (type == .int || type == .link) && !isOptional && !isMap }
+
   /// Elements may link to objects, or be collections.
   var mayRefer: Bool { type == .link || type == .any }
 

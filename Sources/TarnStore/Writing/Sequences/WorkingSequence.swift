@@ -300,11 +300,13 @@ package final class WorkingSequence {
           builder.appendOld(chunk.oldStart..<chunk.oldStart + chunk.count)
           continue
         }
-        for origin in body.origins {
+        body.origins.forEachRun { origin, count in
           if origin.isFresh {
-            builder.appendFresh()
+            builder.appendFresh(count)
+          } else if origin.isModified {
+            builder.append(old: origin.position, isModified: true)
           } else {
-            builder.append(old: origin.position, isModified: origin.isModified)
+            builder.appendOld(origin.position..<origin.position + count)
           }
         }
       }
