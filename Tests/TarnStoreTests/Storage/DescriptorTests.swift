@@ -158,16 +158,23 @@ import Testing
     let folder = TemporaryFolder()
     let environment = try Environment.open(path: folder.file("x.realm"))
     defer { environment.close() }
-    let found = EngineDescriptors.find(
-      environment.firstEngine.handle, environment.dataIdentity, environment.lockIdentity,
-      isWritable: true,
-      expected: [], ours: environment.lockDescriptor)
-    #expect(found == environment.firstEngine.descriptors)
-    #expect(
-      EngineDescriptors.find(
-        environment.firstEngine.handle, environment.lockIdentity, environment.lockIdentity,
-        isWritable: true,
-        expected: [], ours: environment.lockDescriptor) == nil)
+    let engine = environment.firstEngine
+    for reach in [0, 3] as [Int32] {
+      let found = EngineDescriptors.find(
+        engine.handle, environment.dataIdentity, environment.lockIdentity, isWritable: true,
+        besides: [environment.lockDescriptor], reach: reach)
+      #expect(found == engine.descriptors)
+    }
+    let none = EngineDescriptors.find(
+      engine.handle, environment.lockIdentity, environment.lockIdentity, isWritable: true,
+      besides: [environment.lockDescriptor])
+    #expect(none == nil)
+    // Those of another handle are not taken for this one's.
+    let others = [environment.lockDescriptor] + engine.descriptors.numbers
+    let left = EngineDescriptors.find(
+      engine.handle, environment.dataIdentity, environment.lockIdentity, isWritable: true,
+      besides: others)
+    #expect(left == nil)
   }
 }
 

@@ -1,4 +1,6 @@
+internal import CTarn
 internal import Glibc
+internal import Synchronization
 
 /// A process's entry in `/proc`: for messages to people, and for decisions that are harmless if it
 /// is wrong.
@@ -13,6 +15,21 @@ struct ProcessStatus: Equatable {
   var isStopped: Bool { state == "T" || state == "t" }
 
   static var own: ProcessStatus? { ProcessStatus(in: "/proc/self") }
+
+  /// The start time of this process; 0 if it is unknown. It never changes, so it is read once, and
+  /// once more in a child of a fork.
+  static var ownStartTime: UInt64 {
+    let name = UInt64(tarn_fork_count()) + 1
+    if knownOwner.load(ordering: .acquiring) == name { return known.load(ordering: .relaxed) }
+    let time = own?.startTime ?? 0
+    known.store(time, ordering: .relaxed)
+    knownOwner.store(name, ordering: .releasing)
+    return time
+  }
+
+  private static let known = Atomic<UInt64>(0)
+  /// One more than the number of forks before the process that has read `known`.
+  private static let knownOwner = Atomic<UInt64>(0)
 
   /// Nil if the process does not exist, or is not visible from here.
   static func of(_ processID: Int32) -> ProcessStatus? { ProcessStatus(in: "/proc/\(processID)") }

@@ -209,7 +209,7 @@ internal import Glibc
     }
     guard let slot = empty.first(where: take) ?? taken.first(where: take) else { return nil }
     unsafe tarn_store32(word(slot), UInt32(bitPattern: getpid()))
-    unsafe tarn_store64(word(slot) + 8, ProcessStatus.own?.startTime ?? 0)
+    unsafe tarn_store64(word(slot) + 8, ProcessStatus.ownStartTime)
     return slot
   }
 }

@@ -117,9 +117,10 @@ package final class SignalWatcher: Sendable {
   func remove(_ id: Int) {
     if forkCount != tarn_fork_count() { return }
     // Released outside the lock: it may hold the last reference to any object.
-    let (entry, waker) = state.withLock { state in
-      let entry = state.entries.removeValue(forKey: id)
-      if let watch = entry?.watch, !state.entries.values.contains(where: { $0.watch == watch }) {
+    let (entry, waker) = state.withLock { state -> (Entry?, Waker?) in
+      // Removed before, and the thread knows.
+      guard let entry = state.entries.removeValue(forKey: id) else { return (nil, nil) }
+      if let watch = entry.watch, !state.entries.values.contains(where: { $0.watch == watch }) {
         state.inotify?.remove(watch)
       }
       if state.entries.isEmpty { state.end = GateWord.now() + Self.lingersNanoseconds }

@@ -125,27 +125,22 @@ struct EngineOpening {
     return (result, nil)
   }
 
-  /// LMDB opens files itself, and must not get a standard descriptor's number. Returns the numbers
-  /// that it will probably get.
-  func occupyStandardDescriptors(_ data: Int32) throws(StorageError) -> [Int32] {
+  /// LMDB opens files itself, and must not get a standard descriptor's number.
+  func occupyStandardDescriptors() throws(StorageError) {
     let result = tarn_occupy_standard()
     guard result == 0 else {
       var error = StorageError(errno: result, operation: "open", path: path)
       error.detail = "a standard descriptor is closed, and /dev/null cannot be opened in its place"
       throw error
     }
-    return EngineDescriptors.expected(copying: data)
   }
 
-  /// - Parameters:
-  ///   - expected: the result of `occupyStandardDescriptors`.
-  ///   - ours: this library's own descriptor of the lock file.
+  /// - Parameter others: the descriptors of the same files that are not this handle's.
   func findDescriptors(
-    _ handle: LMDBHandle, _ data: FileIdentity, _ lock: FileIdentity, _ expected: [Int32],
-    ours: Int32
+    _ handle: LMDBHandle, _ data: FileIdentity, _ lock: FileIdentity, besides others: [Int32]
   ) throws(StorageError) -> EngineDescriptors {
     let found = EngineDescriptors.find(
-      handle, data, lock, isWritable: isWritable, expected: expected, ours: ours)
+      handle, data, lock, isWritable: isWritable, besides: others)
     guard let found else {
       throw StorageError(
         .inputOutput, operation: "open", path: path,

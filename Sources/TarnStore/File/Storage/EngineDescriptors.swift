@@ -9,7 +9,8 @@ internal import Glibc
 /// remains only between that check and LMDB's last write of the commit.
 ///
 /// LMDB reports one of its three descriptors. The others are searched for after it has opened its
-/// files.
+/// files: it opens the lock file before that one and the second of the data after it, so they
+/// usually have numbers next to it.
 struct EngineDescriptors: Equatable, Sendable {
   /// Commits write their pages to this descriptor.
   let pages: Int32
@@ -17,32 +18,24 @@ struct EngineDescriptors: Equatable, Sendable {
   private let headers: Int32?
   private let lock: Int32
 
-  /// How many numbers to check; LMDB uses three.
-  private static let expectedCount = 8
-
-  /// The numbers that the next descriptors get, unless another thread opens or closes some
-  /// meanwhile.
-  static func expected(copying descriptor: Int32) -> [Int32] {
-    let numbers = (0..<expectedCount).map { _ in fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
-      .filter { $0 >= 0 }
-    for number in numbers { close(number) }
-    return numbers
-  }
-
-  /// - Parameter expected: the numbers to check first. All descriptors of the process are checked
-  ///   only if LMDB's are not among them: a process may have thousands.
-  /// - Parameter ours: this library's own descriptor of the lock file.
+  /// All descriptors of the process are checked only if LMDB's are not close to each other: a
+  /// process may have thousands.
+  ///
+  /// - Parameters:
+  ///   - others: the descriptors of the same files that are not this handle's.
+  ///   - reach: how far away numbers are checked first.
   /// - Returns: nil if they cannot be found.
   static func find(
     _ handle: LMDBHandle, _ data: FileIdentity, _ lock: FileIdentity, isWritable: Bool,
-    expected: [Int32], ours: Int32
+    besides others: [Int32], reach: Int32 = 3
   ) -> EngineDescriptors? {
     var pages: Int32 = -1
     guard unsafe mdb_env_get_fd(handle.raw, &pages) == 0, pages > 2 else { return nil }
-    for numbers in [{ expected }, all] {
-      let numbers = numbers()
-      let lock = numbers.first { $0 != ours && isOpen($0, for: lock, O_RDWR) }
-      let headers = numbers.first { $0 != pages && isOpen($0, for: data, O_WRONLY | O_DSYNC) }
+    let nearby = (pages - reach...pages + reach).sorted { abs($0 - pages) < abs($1 - pages) }
+    for numbers in [{ nearby }, all] {
+      let numbers = numbers().filter { $0 != pages && !others.contains($0) }
+      let lock = numbers.first { isOpen($0, for: lock, O_RDWR) }
+      let headers = numbers.first { isOpen($0, for: data, O_WRONLY | O_DSYNC) }
       if let lock, headers != nil || !isWritable {
         return EngineDescriptors(pages: pages, headers: headers, lock: lock)
       }
@@ -58,6 +51,9 @@ struct EngineDescriptors: Equatable, Sendable {
   private static func all() -> [Int32] {
     FilePaths.names(in: "/proc/self/fd").compactMap { Int32($0) }
   }
+
+  /// The numbers of all.
+  var numbers: [Int32] { [pages, lock] + [headers].compactMap { $0 } }
 
   /// A descriptor that now refers to another file, or to none. Takes a third of a microsecond for
   /// each.

@@ -156,13 +156,14 @@ extension Environment {
     let names = try PassingNames(data: descriptor, lock: lockDescriptor, for: path)
     let opening = EngineOpening(
       path: path, lockPath: lockPath, mode: data.mode, isWritable: isWritable, options: options)
-    let expected = try opening.occupyStandardDescriptors(descriptor)
+    try opening.occupyStandardDescriptors()
     let (handle, mapByteCount) = try opening.open(
       at: names.dataPath, mapByteCount: size.upperBound, smallest: size.lowerBound)
     var isDone = false
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
+    let others = state.withLock { $0.engines.flatMap(\.descriptors.numbers) }
     let descriptors = try opening.findDescriptors(
-      handle, dataIdentity, lockIdentity, expected, ours: lockDescriptor)
+      handle, dataIdentity, lockIdentity, besides: others + [lockDescriptor])
     opening.closeOnExec(handle)
     // After its first read, closing it would free the slots of the others: on failure it stays
     // open.

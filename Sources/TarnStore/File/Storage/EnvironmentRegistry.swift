@@ -64,10 +64,11 @@ final class EnvironmentRegistry: Sendable {
     _ location: StoreLocation, options: EnvironmentOptions, content: Environment.FirstContent?
   ) throws(StorageError) -> Environment {
     var attempts = 1
-    let resolved = Self.resolvedPath(location)
+    var resolved: String?
     while true {
       do throws(StorageError) {
-        return try openOnce(location, options: options, content: content)
+        return try openOnce(
+          location, options: options, content: content, resolved: &resolved, isFirst: attempts == 1)
       } catch {
         guard error.code == .overtaken else { throw error }
         guard attempts < Self.attemptsMax, Self.isSame(resolved, Self.resolvedPath(location)) else {
@@ -89,8 +90,10 @@ final class EnvironmentRegistry: Sendable {
     return FilePaths.resolved(path)
   }
 
+  /// - Parameter resolved: set by the first attempt to the path to which the location leads.
   private func openOnce(
-    _ location: StoreLocation, options: EnvironmentOptions, content: Environment.FirstContent?
+    _ location: StoreLocation, options: EnvironmentOptions, content: Environment.FirstContent?,
+    resolved: inout String?, isFirst: Bool
   ) throws(StorageError) -> Environment {
     try alone { open throws(StorageError) in
       let opened: OpenedFile
@@ -100,7 +103,9 @@ final class EnvironmentRegistry: Sendable {
         let mapByteCount = Self.mapByteCount(for: target, besides: open.takenByteCount, options)
         opened = try target.open(options, mapByteCount: mapByteCount)
       case .file(let path):
-        let target = try FileToOpen(path: path, options: options, content: content)
+        let name = FilePaths.resolved(path)
+        if isFirst { resolved = name }
+        let target = try FileToOpen(path: path, at: name, options: options, content: content)
         if let existing = open.environments[target.facts.identity] {
           try check(existing, target, options)
           existing.state.withLock { $0.openings += 1 }

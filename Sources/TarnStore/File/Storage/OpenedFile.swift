@@ -70,15 +70,17 @@ struct FileToOpen: ~Copyable {
   /// else.
   ///
   /// Errors: those of `Environment.open`.
+  /// - Parameter resolved: the path without links and dots, if the caller has just resolved it.
   init(
-    path given: String, options: EnvironmentOptions, content: Environment.FirstContent?
+    path given: String, at resolved: String? = nil, options: EnvironmentOptions,
+    content: Environment.FirstContent?
   ) throws(StorageError) {
     let mayCreate = options.createsStore && !options.isReadOnly
     var isNew = false
     if mayCreate, FileFacts.at(given) == nil {
       isNew = try NewStore(path: given, content: content).create()
     }
-    guard let path = FilePaths.resolved(given) else {
+    guard let path = resolved ?? FilePaths.resolved(given) else {
       throw StorageError(errno: errno, operation: "open", path: given)
     }
     // Checked first, because opening a pipe could block forever.
@@ -217,7 +219,7 @@ struct FileToOpen: ~Copyable {
     let names = try PassingNames(data: file.raw, lock: lock.raw, for: path)
     let opening = EngineOpening(
       path: path, lockPath: lockPath, mode: facts.mode, isWritable: isWritable, options: options)
-    let expected = try opening.occupyStandardDescriptors(file.raw)
+    try opening.occupyStandardDescriptors()
     let (handle, taken) = try openLMDB(
       opening, lock, at: names.dataPath, mapByteCount ?? options.mapByteCount)
     var isDone = false
@@ -225,7 +227,7 @@ struct FileToOpen: ~Copyable {
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
     let lockIdentity = try checkNames(lock)
     let descriptors = try opening.findDescriptors(
-      handle, facts.identity, lockIdentity, expected, ours: lock.raw)
+      handle, facts.identity, lockIdentity, besides: [lock.raw])
     let descriptor = try lockData(lockIdentity)
     defer { if !isDone { tarn_unlock_and_close(descriptor) } }
     try opening.tryReading(handle)
