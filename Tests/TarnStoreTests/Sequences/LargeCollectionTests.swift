@@ -12,6 +12,7 @@ import Testing
       properties: [
         .init(name: "list", type: .int, collection: .list),
         .init(name: "texts", type: .string, collection: .list),
+        .init(name: "map", type: .int, collection: .map),
       ])
   ]
 
@@ -90,6 +91,30 @@ import Testing
       model[700] = 0
     }
     try check(model)
+  }
+
+  /// Keys that begin alike, end in zeros, or are longer than what is compared first.
+  @Test func keysWithTheSameBeginning() throws {
+    let map = SequencePlace(classID: Self.things, key: place.key, column: ColumnID(2))
+    let keys = (0..<900).flatMap { number in
+      let key = "key-" + String(10_000_000 + number)
+      return [key, key + "\0", key + "\0\0\0", key + "\0\0\0\0", key + "-and-more"]
+    }
+    try store.write { session in
+      for (number, key) in keys.enumerated() where number % 3 != 0 {
+        try session.set(.int(Int64(number)), forKey: key, inMap: map)
+      }
+    }
+    let reader = try SnapshotReader(store.newestSnapshot())
+    let sequence = try #require(try reader.sequence(at: map))
+    let sorted = keys.indices.filter { $0 % 3 != 0 }.map { keys[$0] }.sorted()
+    for _ in 0..<2 {
+      for (number, key) in keys.enumerated() {
+        let found = try sequence.find(key: key)
+        #expect(found.isFound == (number % 3 != 0))
+        #expect(found.index == sorted.partitioningIndex { $0 >= key })
+      }
+    }
   }
 
   /// Pages that lose most of their elements are put together with others.

@@ -99,12 +99,12 @@
 
   /// The prefix of the first element, for a map the first key, as in `SearchKey`. Nil if it is
   /// neither a number nor a string, or a long one.
-  func firstPrefix() throws(StorageError) -> UInt64? {
+  func firstPrefix() throws(StorageError) -> OrderPrefix? {
     if shape.type == .int, !shape.isOptional, !shape.isMap {
-      return OrderPrefix(image.int(valueColumn, 0)).high
+      return OrderPrefix(image.int(valueColumn, 0))
     }
     guard let text = unsafe try text(0) else { return nil }
-    return unsafe OrderPrefix(text).high
+    return unsafe OrderPrefix(text)
   }
 
   /// Checks every byte, before an edit uses the elements.

@@ -148,9 +148,8 @@ struct SearchKey {
   let number: Int64?
   /// A string's UTF-8.
   let text: [UInt8]?
-  /// The first word of the `OrderPrefix` of a number or string, which is compared first. Nil for
-  /// other values.
-  let prefix: UInt64?
+  /// That of a number or string, which is compared first. Nil for other values.
+  let prefix: OrderPrefix?
 
   init(_ value: Value, _ shape: SequenceShape) {
     self.value = value
@@ -160,7 +159,7 @@ struct SearchKey {
       number = nil
     }
     if case .string(let text) = value { self.text = Array(text.utf8) } else { text = nil }
-    prefix = number.map { OrderPrefix($0).high } ?? text.map { OrderPrefix($0).high }
+    prefix = number.map { OrderPrefix($0) } ?? text.map { OrderPrefix($0) }
   }
 
   init(key: String) {
@@ -168,7 +167,7 @@ struct SearchKey {
     number = nil
     let text = Array(key.utf8)
     self.text = text
-    prefix = OrderPrefix(text).high
+    prefix = OrderPrefix(text)
   }
 }
 

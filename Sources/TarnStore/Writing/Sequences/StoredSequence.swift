@@ -17,9 +17,9 @@ package final class StoredSequence {
   private var list: SequencePageList?
   /// The pages read so far, by their index.
   private var pages: ContiguousArray<SequencePage?> = []
-  /// The prefixes of their first elements; zero while unknown. Adjacent, so that a search among a
-  /// million elements does not touch a page at each step.
-  private var firsts: ContiguousArray<UInt64> = []
+  /// The prefixes of their first elements; that of null while unknown. Adjacent, so that a search
+  /// among a million elements does not touch a page at each step.
+  private var firsts: ContiguousArray<(high: UInt64, low: UInt64)> = []
   private var searches = 0
   private static let searchesMax = 4
   /// A larger number of elements in a cell is checked with the counts of the pages, because
@@ -189,23 +189,23 @@ package final class StoredSequence {
     let list = try pageList()
     if pages.isEmpty {
       pages = ContiguousArray(repeating: nil, count: list.labels.count)
-      firsts = ContiguousArray(repeating: 0, count: list.labels.count)
+      firsts = ContiguousArray(repeating: (0, 0), count: list.labels.count)
     }
     let count = list.starts[number + 1] - list.starts[number]
     let found = try page(list.labels[number], count: count)
     pages[number] = found
-    if let prefix = try found.firstPrefix() { firsts[number] = prefix }
+    if let prefix = try found.firstPrefix() { firsts[number] = (prefix.high, prefix.low) }
     return found
   }
 
   /// True or false if the cached prefix of a page's first element decides the comparison with
   /// `sought`; nil if more must be read.
   @inline(__always)
-  func precedes(_ number: Int, _ sought: UInt64) -> Bool? {
-    guard number < firsts.count, firsts[number] != 0, firsts[number] != sought else {
-      return nil
-    }
-    return firsts[number] < sought
+  func precedes(_ number: Int, _ sought: OrderPrefix) -> Bool? {
+    guard number < firsts.count else { return nil }
+    let first = firsts[number]
+    if first.high != sought.high { return first.low == 0 ? nil : first.high < sought.high }
+    return first.low == 0 || first.low == sought.low ? nil : first.low < sought.low
   }
 
   /// The page with that label. Valid as long as the snapshot.
