@@ -27,7 +27,7 @@ import Testing
         query = .query(try CompiledQuery(condition, terms, on: id, rows.schema))
       }
       let window = source.random.chance(20) ? 0..<source.random.below(4) : nil
-      model = ResultModel(query, window: window)
+      model = ResultModel(query, window: window).compact
       let depth = source.random.pick([0, 1, 3, 3])
       scope = BoundScope(.depth(depth), from: [id], rows.schema)
       content = try model.evaluate(rows)

@@ -22,7 +22,13 @@ class CollectionObservation: Observation {
   private var hasLostStates = false
   /// The content at the first call, if that was not a committed state: another observer had already
   /// changed rows, in the write whose start made the call.
-  private var baseline: LiveBaseline?
+  private var baseline: Baseline?
+
+  /// Elsewhere in memory: few of many observers have one.
+  private final class Baseline {
+    let content: LiveBaseline
+    init(_ content: LiveBaseline) { self.content = content }
+  }
 
   init(
     state: ObservationState, serial: Int, seen: Int, source: any ObservedSource, _ log: ScopedLog,
@@ -84,7 +90,7 @@ class CollectionObservation: Observation {
       prepare()
       // Its owner was deleted before the first call.
       if source.isGone { return }
-      if host.session?.isEmpty == false { baseline = source.baseline() }
+      if host.session?.isEmpty == false { baseline = Baseline(source.baseline()) }
       return block(.initial, Self.trapNoElements)
     }
     // A skipped step splits the changes: one call for the steps before it, another for those after
@@ -96,7 +102,7 @@ class CollectionObservation: Observation {
         continue
       }
       let last = log.lastStep(from: next, upTo: target, before: skipped)
-      let changes = log.difference(after: seen, upTo: last, from: baseline.take())
+      let changes = log.difference(after: seen, upTo: last, from: baseline.take()?.content)
       let past = statesBefore.first { $0.step > seen && $0.step <= last }?.state
       seen = last
       if !changes.isEmpty { block(.update(changes)) { elements(after: last, past, host) } }

@@ -15,6 +15,20 @@ package import TarnStore
 package final class LiveSource<Model: LiveModel>: ObservedSource {
   package typealias Content = Model.Content
 
+  /// The content inside an open write, at a position of its journal. Elsewhere in memory, because
+  /// few of many sources are read in writes.
+  private final class Working {
+    let content: Content
+    let serial: UInt64
+    let position: ChangeRecorder.Position
+
+    init(_ content: Content, _ write: ActiveWrite) {
+      self.content = content
+      serial = write.serial
+      position = write.position
+    }
+  }
+
   /// The content known for the current version.
   private enum State {
     case unknown
@@ -35,14 +49,15 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   private var state = State.unknown
   /// The scopes of its observers, each once.
   private(set) var logs: [ScopedLog] = []
+  /// The same by scope, if there are more than `fewLogs`; else empty.
   private var logsByScope: [Scope: ScopedLog] = [:]
   /// The same scopes in the form that a model takes.
   private var scopes: [BoundScope] = []
   /// Finds which of many logs a move may concern; made at its first use.
   private var logIndex: ScopeTrie?
   var number: Int?
-  /// The content inside the open write, at a position of its journal.
-  private var working: (content: Content, serial: UInt64, position: ChangeRecorder.Position)?
+  /// The content inside the open write.
+  private var working: Working?
   /// The content of a frozen instance, the only part of its sources that changes.
   private let frozen: OnceValue<Content>?
   var isAwaited = false
@@ -107,7 +122,7 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
       return try published()
     }
     let made = try content(inside: write)
-    working = (made, write.serial, write.position)
+    working = Working(made, write)
     return made
   }
 
@@ -185,14 +200,21 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
   var isGone: Bool { model.needsOwner && isOwnerGone }
 
   package func log(_ scope: Scope) -> ScopedLog {
-    if let known = logsByScope[scope] { return known }
+    if let known = known(scope) { return known }
     let bound = host.scopes.bound(scope, from: model.elementClasses, host.shown().schema)
     let log = ScopedLog(bound, of: self)
     logs.append(log)
-    scopes.append(bound)
+    if logs.count == 1 { scopes = host.scopes.alone(bound) } else { scopes.append(bound) }
     logIndex?.insert(bound, logs.count - 1)
-    logsByScope[scope] = log
+    if logs.count > Self.fewLogs {
+      if logsByScope.isEmpty { for log in logs { logsByScope[log.scope.scope] = log } }
+      logsByScope[scope] = log
+    }
     return log
+  }
+
+  private func known(_ scope: Scope) -> ScopedLog? {
+    logsByScope.isEmpty ? logs.first { $0.scope.scope == scope } : logsByScope[scope]
   }
 
   func remove(_ log: ScopedLog) {
@@ -200,12 +222,14 @@ package final class LiveSource<Model: LiveModel>: ObservedSource {
     scopes.removeAll { $0 === log.scope }
     logIndex = nil
     logsByScope[log.scope.scope] = nil
+    if logs.count <= Self.fewLogs { logsByScope = [:] }
   }
 
   package func beginFollowing() throws(StorageError) {
     var content = try published()
     if !content.hasState { content = try model.evaluate(Rows(host.shown())) }
     state = .followed(content)
+    model = model.compact
     isAwaited = false
     // Changes of an open write belong to no step.
     if host.activeWrite == nil { ask?(content) }

@@ -8,8 +8,21 @@ package final class ScopedLog {
   // Every user of a view has its source.
   private unowned let source: any ObservedSource
   private var log = StepLog()
-  /// The difference requested last, with its range of steps.
-  private var lastDifference: (first: Int, last: Int, difference: LiveDifference)?
+  /// The difference requested last.
+  private var lastDifference: Known?
+
+  /// A difference, with its range of steps. Elsewhere in memory: most of many logs have none.
+  private final class Known {
+    let first: Int
+    let last: Int
+    let difference: LiveDifference
+
+    init(_ first: Int, _ last: Int, _ difference: LiveDifference) {
+      self.first = first
+      self.last = last
+      self.difference = difference
+    }
+  }
 
   init(_ scope: BoundScope, of source: any ObservedSource) {
     self.scope = scope
@@ -65,7 +78,7 @@ package final class ScopedLog {
       return known.difference
     }
     let made = log.merged(in: range).difference()
-    lastDifference = (from, to, made)
+    lastDifference = Known(from, to, made)
     return made
   }
 

@@ -13,9 +13,28 @@ final class SourceTable {
     /// Rises when the source, or an observer that looks farther, is added.
     var arrival: Int
     /// The classes whose changes can concern it, and for how many reasons.
-    var reasons: [ClassID: Int] = [:]
+    var reasons = Reasons()
     /// The class by whose rows it is found; nil if it is asked about every change.
     let routedClass: ClassID?
+  }
+
+  /// How often each class was noted. Most sources have one class.
+  private struct Reasons {
+    private var first: (id: ClassID, count: Int)?
+    private var others: [ClassID: Int] = [:]
+
+    subscript(id: ClassID) -> Int {
+      get { first?.id == id ? first!.count : others[id] ?? 0 }
+      set {
+        if let known = first?.id, known != id {
+          others[id] = newValue > 0 ? newValue : nil
+        } else if first == nil, others[id] != nil {
+          others[id] = newValue > 0 ? newValue : nil
+        } else {
+          first = newValue > 0 ? (id, newValue) : nil
+        }
+      }
+    }
   }
 
   /// The sources that changes of one class can concern.
@@ -132,7 +151,7 @@ final class SourceTable {
     let routed = entries[number]?.routedClass
     for id in classes {
       let reasons = entries[number]?.reasons[id] ?? 0
-      entries[number]?.reasons[id] = reasons > 1 ? reasons - 1 : nil
+      entries[number]?.reasons[id] = max(0, reasons - 1)
       guard reasons == 1 else { continue }
       if let routed {
         byClass[id]?.count(-1, in: router(routed))

@@ -1,19 +1,22 @@
 /// Objects that are shared as long as they are used, by the values that they are made from.
 struct WeakTable<Key: Hashable> {
-  /// A key that is hashed once and never copied: a query's is large.
-  struct Name: Hashable {
-    private final class Box {
-      let key: Key
-      init(_ key: Key) { self.key = key }
-    }
+  /// A key that is never copied: a query's is large.
+  final class Box {
+    let key: Key
+    init(_ key: Key) { self.key = key }
+  }
 
+  /// A key that is hashed once.
+  struct Name: Hashable {
     private let box: Box
     private let hash: Int
 
-    init(_ key: Key) {
-      box = Box(key)
-      hash = key.hashValue
+    init(_ box: Box) {
+      self.box = box
+      hash = box.key.hashValue
     }
+
+    init(_ key: Key) { self.init(Box(key)) }
 
     static func == (a: Name, b: Name) -> Bool {
       a.hash == b.hash && (a.box === b.box || a.box.key == b.box.key)

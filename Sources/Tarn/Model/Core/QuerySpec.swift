@@ -11,11 +11,30 @@ struct QuerySpec: Hashable {
   /// The operations on the rows in that order.
   var stages: [Stage] = []
   /// The collection of an object that is queried; nil for all objects of the class.
-  var origin: ElementsOrigin?
+  var origin: ElementsOrigin? {
+    get { rare?.origin }
+    set { rare = Rare(newValue, values) }
+  }
   /// The query of a collection of values; nil for objects.
-  var values: ValueQuery?
+  var values: ValueQuery? {
+    get { rare?.values }
+    set { rare = Rare(origin, newValue) }
+  }
   /// The positions of the result that are shown; nil for all.
   var window: Range<Int>?
+  private var rare: Rare?
+
+  /// Parts that few queries have, elsewhere in memory.
+  private final class Rare: Sendable {
+    let origin: ElementsOrigin?
+    let values: ValueQuery?
+
+    init?(_ origin: ElementsOrigin?, _ values: ValueQuery?) {
+      if origin == nil, values == nil { return nil }
+      self.origin = origin
+      self.values = values
+    }
+  }
 
   /// Only the first object of each group of equal ones stays; those may be put into another order.
   struct Stage: Hashable {

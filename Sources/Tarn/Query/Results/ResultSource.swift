@@ -8,36 +8,42 @@ import TarnStore
 /// costs more than either.
 final class ResultSource {
   private enum State {
-    case unused
+    case unused(ResultModel)
     case used(LiveResult)
     case shared(LiveResult)
   }
 
   let core: RealmCore
-  let spec: QuerySpec
-  let model: ResultModel
-  private var state = State.unused
+  private let key: WeakTable<QuerySpec>.Box
+  private var state: State
   /// The note of a library of synchronization on these results.
   var note: AnyObject?
 
   init(_ core: RealmCore, _ spec: QuerySpec) {
     self.core = core
-    self.spec = spec
-    guard core.frozen != nil else {
-      model = core.liveModel(of: spec)
+    key = WeakTable.Box(spec)
+    if core.frozen == nil {
+      state = .unused(core.liveModel(of: spec))
       return
     }
     // Any thread may read a frozen instance's results, so nothing in them may change.
-    let live = core.sharedResult(WeakTable.Name(spec)) {
-      LiveResult(core.liveModel(of: spec), on: core)
+    state = .shared(
+      core.sharedResult(WeakTable.Name(key)) { LiveResult(core.liveModel(of: spec), on: core) })
+  }
+
+  var spec: QuerySpec { key.key }
+
+  var model: ResultModel {
+    switch state {
+    case .unused(let model): model
+    case .used(let live), .shared(let live): live.model
     }
-    (model, state) = (live.model, .shared(live))
   }
 
   /// The rows for one more use.
   var live: LiveResult {
-    guard case .unused = state else { return shared }
-    let known = core.shared.results.isEmpty ? nil : core.knownResult(WeakTable.Name(spec))
+    guard case .unused(let model) = state else { return shared }
+    let known = core.shared.results.isEmpty ? nil : core.knownResult(WeakTable.Name(key))
     let live = known ?? LiveResult(model, on: core)
     state = known == nil ? .used(live) : .shared(live)
     return live
@@ -46,8 +52,11 @@ final class ResultSource {
   /// The rows that equal queries share.
   var shared: LiveResult {
     if case .shared(let live) = state { return live }
-    let live = core.sharedResult(WeakTable.Name(spec)) {
-      if case .used(let live) = state { live } else { LiveResult(model, on: core) }
+    let live = core.sharedResult(WeakTable.Name(key)) {
+      switch state {
+      case .unused(let model): LiveResult(model, on: core)
+      case .used(let live), .shared(let live): live
+      }
     }
     state = .shared(live)
     return live

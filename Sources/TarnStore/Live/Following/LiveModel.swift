@@ -26,6 +26,8 @@ package protocol LiveModel: Sendable {
   var route: Route? { get }
   /// True if the source is invalid without its owner; otherwise it is empty then.
   var needsOwner: Bool { get }
+  /// The same model in less memory, for a source that is followed from now on.
+  var compact: Self { get }
 
   /// False if `changes` cannot change the content.
   func isConcerned(by changes: ChangeSet) -> Bool
@@ -108,6 +110,7 @@ extension LiveModel {
   package var readsPastState: Bool { false }
   package var route: Route? { nil }
   package var needsOwner: Bool { false }
+  package var compact: Self { self }
 
   package func evaluateForReading(_ rows: Rows) throws(StorageError) -> Content {
     try evaluate(rows)

@@ -5,10 +5,11 @@
 /// leaves the range. Changes are clipped to it. Without observers, reading the first rows of an
 /// order does not produce the others.
 package struct ResultModel: LiveModel {
+  /// Models that are rarer than queries, and larger, are elsewhere in memory.
   package enum Source: Sendable {
     case query(CompiledQuery)
-    case elements(ElementsModel)
-    case values(ValuesModel)
+    indirect case elements(ElementsModel)
+    indirect case values(ValuesModel)
   }
 
   package let source: Source
@@ -50,6 +51,11 @@ package struct ResultModel: LiveModel {
     case .elements(let model): model.route
     case .values: nil
     }
+  }
+
+  package var compact: ResultModel {
+    guard case .query(let query) = source else { return self }
+    return ResultModel(.query(query.compact), window: window)
   }
 
   package var followsIncrementally: Bool { if case .query = source { true } else { false } }

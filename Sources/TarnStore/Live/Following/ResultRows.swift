@@ -1,10 +1,10 @@
 /// The ordered rows of results at one version: all of them, or a range.
 package struct ResultRows: LiveContent {
-  /// All rows, as far as they are known.
+  /// All rows, as far as they are known. The larger and rarer contents are elsewhere in memory.
   enum All: Sendable {
     case root(OrderedRoot)
-    case elements(ElementsModel.Content)
-    case values(ValuesModel.Content)
+    indirect case elements(ElementsModel.Content)
+    indirect case values(ValuesModel.Content)
     /// Some objects, without a state that a step could begin from.
     case keys([ObjectKey])
 

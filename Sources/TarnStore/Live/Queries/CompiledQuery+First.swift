@@ -41,7 +41,7 @@ extension CompiledQuery {
     guard !rows.isEdited(classID) else { return nil }
     if !isOrderedByKeys { return try firstByIndex(1, rows).map(\.first) }
     // An access usually leads to few rows, which are found as quickly.
-    return access == nil ? try firstByKey(1, rows).map(\.first) : nil
+    return access(rows.schema) == nil ? try firstByKey(1, rows).map(\.first) : nil
   }
 
   private var isOrderedByKeys: Bool { isUnsorted || orderIsThatOfKeysReversed }

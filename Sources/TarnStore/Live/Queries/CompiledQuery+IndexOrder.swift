@@ -27,8 +27,8 @@ extension CompiledQuery {
     let index = PackedIndex(classID, column)
     if isUnfiltered { return IndexEntries(index: index, columns: [column], ranges: [.all]) }
     // Even if finding the rows this way costs more: sorting them is saved.
-    guard let option = self.access, option.isExact, case .entries(let entries) = option.access,
-      entries.index == index
+    guard let option = self.access(rows.schema), option.isExact,
+      case .entries(let entries) = option.access, entries.index == index
     else { return nil }
     return entries
   }

@@ -6,16 +6,18 @@ package final class CompiledQuery: Sendable {
   package let classID: ClassID
   package let predicate: ResolvedPredicate
   package let order: ResolvedOrder
-  /// How indexes lead to the matching rows; nil without a usable index.
-  let access: RowAccessOption?
+  /// How indexes lead to the matching rows, `.some(nil)` without a usable index; nil if that is not
+  /// kept.
+  private let knownAccess: RowAccessOption??
   /// The first sort term has an index.
   let orderIsIndexed: Bool
   /// The rows are sorted by descending keys.
   let orderIsThatOfKeysReversed: Bool
   /// The stages after the order. Such a query has no `OrderedRoot`, only `ElementRows`.
   let stages: [DistinctStage]
-  /// The columns that decide the order, or the results of stages.
-  private let orderDependencies: [QueryDependency]
+  /// Columns that decide the order, or the results of stages, if they are not those of `order` and
+  /// `stages`; nil if they are.
+  private let otherOrderDependencies: [QueryDependency]?
   private let knownColumns = AtomicLazyReference<QueryColumns>()
 
   /// The rows that a change concerns.
@@ -83,11 +85,13 @@ package final class CompiledQuery: Sendable {
           && schema[id].hasIndex(schema[id][$0.path.column])
       } ?? false
     orderIsThatOfKeysReversed = order.isThatOfKeysReversed(schema[id])
-    access = RowAccessOption(predicate, schema)
+    knownAccess = .some(RowAccessOption(predicate, schema))
     var stages: [DistinctStage] = []
     for term in distinct { stages.append(try DistinctStage(term, on: id, in: schema.schema)) }
     self.stages = stages
-    orderDependencies = asked.dependencies + stages.flatMap(\.dependencies)
+    otherOrderDependencies =
+      asked.terms.count == order.terms.count
+      ? nil : asked.dependencies + stages.flatMap(\.dependencies)
   }
 
   /// The same condition without an order, for a caller that reads these columns of each match:
@@ -95,18 +99,42 @@ package final class CompiledQuery: Sendable {
   init(_ other: CompiledQuery, reading paths: [ColumnPath]) {
     classID = other.classID
     predicate = other.predicate
-    access = other.access
+    knownAccess = other.knownAccess
     order = ResolvedOrder([ResolvedOrder.Term](), on: other.classID)
     orderIsIndexed = false
     orderIsThatOfKeysReversed = false
     stages = []
-    orderDependencies = paths.flatMap(\.dependencies)
+    otherOrderDependencies = paths.flatMap(\.dependencies)
+  }
+
+  /// A copy that takes less memory: of a followed query, of which there may be many and which is
+  /// rarely evaluated again.
+  private init(compacting other: CompiledQuery) {
+    classID = other.classID
+    predicate = other.predicate
+    knownAccess = nil
+    order = other.order
+    orderIsIndexed = other.orderIsIndexed
+    orderIsThatOfKeysReversed = other.orderIsThatOfKeysReversed
+    stages = other.stages
+    otherOrderDependencies = other.otherOrderDependencies
+    if let known = other.knownColumns.load() { _ = knownColumns.storeIfNil(known) }
+  }
+
+  /// The same query in less memory.
+  var compact: CompiledQuery { knownAccess == nil ? self : CompiledQuery(compacting: self) }
+
+  /// How indexes lead to the matching rows; nil without a usable index.
+  func access(_ schema: SchemaView) -> RowAccessOption? {
+    if case .some(let known) = knownAccess { return known }
+    return RowAccessOption(predicate, schema)
   }
 
   private var columns: QueryColumns {
     if let known = knownColumns.load() { return known }
+    let order = otherOrderDependencies ?? order.dependencies + stages.flatMap(\.dependencies)
     return knownColumns.storeIfNil(
-      QueryColumns(of: classID, members: predicate.dependencies, order: orderDependencies))
+      QueryColumns.shared(of: classID, members: predicate.dependencies, order: order))
   }
 
   package var isUnfiltered: Bool { predicate.constant == true }
@@ -275,7 +303,32 @@ final class QueryColumns: Sendable {
   /// The query's class, and every class that a path of the query passes through.
   let classes: Set<ClassID>
 
-  init(of id: ClassID, members: [QueryDependency], order: [QueryDependency]) {
+  private struct Name: Hashable {
+    let classID: ClassID
+    let members: [QueryDependency]
+    let order: [QueryDependency]
+  }
+
+  /// Most queries of a program differ in their constants only.
+  private static let known = Lock(ofProcess: [Name: QueryColumns]())
+  /// With more than this, conditions are made at run time, and all are made again.
+  private static let most = 256
+
+  /// The columns, which queries share that differ in constants only.
+  static func shared(
+    of id: ClassID, members: [QueryDependency], order: [QueryDependency]
+  ) -> QueryColumns {
+    let name = Name(classID: id, members: members, order: order)
+    return known.withLock { known in
+      if let there = known[name] { return there }
+      if known.count == most { known = [:] }
+      let made = QueryColumns(of: id, members: members, order: order)
+      known[name] = made
+      return made
+    }
+  }
+
+  private init(of id: ClassID, members: [QueryDependency], order: [QueryDependency]) {
     self.members = Self.own(members)
     self.order = Self.own(order)
     linked =

@@ -28,7 +28,7 @@ extension QueryPlan {
     _ query: CompiledQuery, _ rows: Rows, _ schema: ClassSchema
   ) -> String {
     if query.isUnfiltered { return "there is no condition" }
-    guard let access = query.access?.access else {
+    guard let access = query.access(rows.schema)?.access else {
       return "no index fits the condition"
     }
     if !rows.hasIndexes { return "a migration has no indexes" }

@@ -73,7 +73,9 @@ extension CompiledQuery {
   /// Chooses how to find the rows.
   func plan(_ rows: Rows) throws(StorageError) -> QueryPlan {
     let total = try rows.count(of: classID)
-    guard let option = access, rows.hasIndexes else { return scan(QueryPlan.everyKey, total) }
+    guard rows.hasIndexes, let option = access(rows.schema) else {
+      return scan(QueryPlan.everyKey, total)
+    }
     var search = AccessSearch(rows: rows, classID: classID, total: total)
     let isExact = option.isExact && !rows.isEdited(classID)
     search.perRow = isExact ? Cost.entry : Cost.lookup(testing: predicate)

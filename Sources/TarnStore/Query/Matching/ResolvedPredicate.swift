@@ -19,12 +19,14 @@ package struct ResolvedPredicate: Hashable, Sendable {
   /// The class of the tested rows.
   package let classID: ClassID
   let root: ResolvedNode
-  /// Every column that can change the result, each once, in the order of the predicate.
-  package let dependencies: [QueryDependency]
 
   init(classID: ClassID, root: ResolvedNode) {
     self.classID = classID
     self.root = root
+  }
+
+  /// Every column that can change the result, each once, in the order of the predicate.
+  package var dependencies: [QueryDependency] {
     var seen: Set<QueryDependency> = []
     var found: [QueryDependency] = []
     root.forEachDependency { dependency in
@@ -36,7 +38,7 @@ package struct ResolvedPredicate: Hashable, Sendable {
       if found.count == 8, seen.isEmpty { seen = Set(found) }
       if seen.insert(dependency).inserted { found.append(dependency) }
     }
-    dependencies = found
+    return found
   }
 
   /// The approximate cost of a row in a scan.
