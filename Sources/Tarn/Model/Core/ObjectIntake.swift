@@ -20,17 +20,22 @@ typealias GivenProperties = [ObjectIdentifier: Set<String>]
 /// to. Its own links are stored later, in the order of a list. So cycles end, a chain of links may
 /// have any length, and nothing is set in the middle of another change.
 final class ObjectIntake {
+  // Each added object uses these two fields. They are not checked for exclusive access: no access
+  // to one of them runs code that uses the intake.
+
   /// Objects with rows whose values are not stored yet, the next one last.
-  private var arriving: [ArrivingObject] = []
+  @safe @exclusivity(unchecked) private var arriving: [ArrivingObject] = []
   /// The embedded ones among the objects added by the change that is being made.
-  private var embedded: Set<ObjectRef> = []
+  @safe @exclusivity(unchecked) private var embedded: Set<ObjectRef> = []
   /// The treatment of linked objects that exist already.
   private(set) var policy = Realm.UpdatePolicy.error
   /// For objects made from values: the properties that the values name.
   private var given: GivenProperties = [:]
 
   /// The change that added objects has been made.
-  func close() { embedded.removeAll(keepingCapacity: true) }
+  func close() {
+    if !embedded.isEmpty { embedded.removeAll(keepingCapacity: true) }
+  }
 
   // MARK: - The order of arriving
 

@@ -5,11 +5,11 @@
 final class ClassEdit {
   let schema: ClassSchema
 
-  // The fields that each change of a property reads are not checked for exclusive access: no access
-  // to one of them runs code that uses the edit.
+  // The fields that each change of a property or each new row uses are not checked for exclusive
+  // access: no access to one of them runs code that uses the edit.
 
-  private(set) var nextKey: Int64
-  var rowCount: Int
+  @safe @exclusivity(unchecked) private(set) var nextKey: Int64
+  @safe @exclusivity(unchecked) var rowCount: Int
   var hasInserted = false
   /// The file's rows no longer count: the class was emptied in this write.
   @safe @exclusivity(unchecked) private(set) var isCleared = false
@@ -23,9 +23,9 @@ final class ClassEdit {
   /// any.
   private var indexes: [IndexDelta?] = []
   /// An upper bound of the class's keys; nil while unknown.
-  private var largestKey: ObjectKey?
+  @safe @exclusivity(unchecked) private var largestKey: ObjectKey?
   /// The class's last cluster once `largestKey` is known, unless the class is empty.
-  private var last: EditedCluster?
+  @safe @exclusivity(unchecked) private var last: EditedCluster?
   /// The last cluster of the file that was opened or found.
   @safe @exclusivity(unchecked) private var recent: EditedCluster?
 

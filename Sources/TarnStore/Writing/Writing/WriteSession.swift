@@ -27,8 +27,8 @@ package final class WriteSession {
   /// Nil as long as the write has not changed how often objects link to others.
   @safe @exclusivity(unchecked) private(set) var madeLinkCounts: LinkCounts?
   /// Embedded objects that lost their owner in the current change.
-  var abandoned: [ObjectRef] = []
-  var changeDepth = 0
+  @safe @exclusivity(unchecked) var abandoned: [ObjectRef] = []
+  @safe @exclusivity(unchecked) var changeDepth = 0
   /// Nested collections that are removed and still to be processed.
   var dropping: [(id: CollectionID, place: SequencePlace)] = []
   var isDropping = false
