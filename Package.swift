@@ -153,7 +153,10 @@ let package = Package(
       swiftSettings: strict + unoptimized),
     .testTarget(
       name: "TarnSyncTests",
-      dependencies: ["Tarn", "TarnSync", "TarnStore", "TarnText", "SyncSimulation", "TestSupport"],
+      dependencies: [
+        "Tarn", "TarnSync", "TarnRealmFiles", "TarnStore", "TarnText", "SyncSimulation",
+        "TestSupport",
+      ],
       resources: [.copy("Resources")],
       swiftSettings: strict + unoptimized),
     .testTarget(
@@ -189,7 +192,10 @@ if let chosenTests {
     }
     if chosenTests.contains("TarnTests") { library.insert("Tarn") }
     if chosenTests.contains("TarnSyncTests") {
-      library.formUnion(["Tarn", "TarnSync", "TarnText", "CPostgres", "SyncSimulation"])
+      library.formUnion([
+        "Tarn", "TarnSync", "TarnText", "CPostgres", "SyncSimulation", "TarnRealmFiles",
+        "RealmFiles", "CCrypto",
+      ])
     }
     package.targets.removeAll { $0.type != .test && !library.contains($0.name) }
     package.products.removeAll { !library.contains($0.name) }

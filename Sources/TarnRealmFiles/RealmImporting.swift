@@ -25,6 +25,11 @@ public struct RealmImportReport: Sendable {
 /// Why a Realm file cannot be imported: its kind, and the place of the damage.
 public typealias RealmFileError = RealmFiles.RealmFileError
 
+extension RealmFiles.RealmFileError: LocalizedError {
+  /// The description, as `localizedDescription` returns it.
+  public var errorDescription: String? { description }
+}
+
 /// Makes a store of a database file that an SDK of Realm has written.
 ///
 /// The store has the classes of the file with their properties, primary keys, indexes and schema

@@ -12,6 +12,11 @@ package enum SQLText {
   /// A name in double quotes, so that its case counts.
   package static func name(_ name: String) -> String { "\"" + doubled(name, "\"") + "\"" }
 
+  /// A name with the name of its schema before it, if it has a dot.
+  static func qualifiedName(_ name: String) -> String {
+    name.splitASCII(".").map { self.name(String($0)) }.joined(separator: ".")
+  }
+
   /// A text in single quotes. It means the same whether `standard_conforming_strings` is on or off:
   /// a function's body is parsed with the setting of the login that calls it.
   package static func literal(_ text: String) -> String {

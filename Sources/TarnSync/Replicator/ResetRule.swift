@@ -16,6 +16,8 @@ package struct ResetRule: Sendable {
   /// Called before and after, on the session's thread.
   let before: @Sendable () throws -> Void
   let after: @Sendable () throws -> Void
+  /// Whether a session that waits may discard the unsent commits of its file.
+  let permission: ResetPermission?
 
   package static let standard = ResetRule(.recover)
   /// The code of the error with which a session waits.
@@ -23,8 +25,9 @@ package struct ResetRule: Sendable {
 
   package init(
     _ mode: Mode, before: @escaping @Sendable () throws -> Void = {},
-    after: @escaping @Sendable () throws -> Void = {}
+    after: @escaping @Sendable () throws -> Void = {}, permission: ResetPermission? = nil
   ) {
+    self.permission = permission
     self.mode = mode
     self.before = before
     self.after = after
@@ -32,15 +35,17 @@ package struct ResetRule: Sendable {
 
   /// Runs the comparison between calls of the rule's blocks.
   func run(_ replicator: Replicator, _ comparison: () throws -> Void) throws {
-    if mode == .wait {
+    let isAllowed = permission?.isGiven ?? false
+    if mode == .wait, !isAllowed {
       throw ServerError(
         state: Self.waitState, Replicator.operation,
         "the server is another one, was restored, or has forgotten deletions",
         hint: "Choose another ClientResetMode, or make a new file.")
     }
     try before()
-    if mode == .discard { try discardUnsent(replicator) }
+    if mode == .discard || isAllowed { try discardUnsent(replicator) }
     try comparison()
+    permission?.end()
     try after()
   }
 
@@ -59,4 +64,16 @@ package struct ResetRule: Sendable {
     next.hasUploads = false
     try replica.keep(next, acknowledging: next.done)
   }
+}
+
+/// Lets a session that waits for a person's decision carry out one reset. Threading: any.
+package final class ResetPermission: Sendable {
+  private let given = Lock(false)
+
+  package init() {}
+
+  var isGiven: Bool { given.withLock { $0 } }
+  func give() { given.withLock { $0 = true } }
+  /// The reset is complete; the next one waits again.
+  func end() { given.withLock { $0 = false } }
 }

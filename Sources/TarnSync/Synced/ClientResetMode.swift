@@ -14,7 +14,8 @@ public enum ClientResetMode: Sendable {
   public typealias AfterReset = @Sendable (Realm, Realm) -> Void
 
   /// The session waits, and reports ``SyncError/Code/clientResetError`` to `errorHandler`, or to
-  /// the app's handler without one. The file can still be read and written.
+  /// the app's handler without one. The file can still be read and written. The handler may let the
+  /// reset continue: ``SyncError/clientResetInfo()``.
   case manual(errorHandler: SyncManager.ErrorHandler? = nil)
   /// Unsent commits are discarded: the file gets the server's state.
   case discardUnsyncedChanges(beforeReset: BeforeReset? = nil, afterReset: AfterReset? = nil)
@@ -24,10 +25,12 @@ public enum ClientResetMode: Sendable {
   case recoverOrDiscardUnsyncedChanges(
     beforeReset: BeforeReset? = nil, afterReset: AfterReset? = nil)
 
-  /// - Parameter configuration: the configuration of the file, without synchronization.
-  func rule(_ configuration: Realm.Configuration) -> ResetRule {
+  /// - Parameters:
+  ///   - configuration: the configuration of the file, without synchronization.
+  ///   - permission: lets a manual reset continue.
+  func rule(_ configuration: Realm.Configuration, _ permission: ResetPermission) -> ResetRule {
     switch self {
-    case .manual: ResetRule(.wait)
+    case .manual: ResetRule(.wait, permission: permission)
     case .discardUnsyncedChanges(let before, let after):
       ResetRule(.discard, configuration, before, after)
     case .recoverUnsyncedChanges(let before, let after),

@@ -51,7 +51,7 @@ struct LastingProblems: Sendable {
     let cursor = try store.cursors().first { $0.record.name == SessionNotes.cursorName }
     if cursor?.isHeld == true { return }
     throw SyncError(
-      .underlyingAuthError,
+      .clientUserError,
       ServerError(
         ServerSetup.exchange, "the user \(user.id) has logged out",
         hint: "Unsent commits stay in the file, and are sent after the next login."))

@@ -12,7 +12,7 @@ actor ProgressFollower {
   private let endsWithWork: Bool
   private let tell: @Sendable (Double) -> Void
   private var meter: TransferMeter
-  private var told: Double?
+  private var told: TransferMeter.Step?
 
   init(
     _ meter: TransferMeter, _ direction: SyncSession.ProgressDirection, endsWithWork: Bool,
@@ -26,18 +26,18 @@ actor ProgressFollower {
 
   nonisolated func end() { isEnded.withLock { $0 = true } }
 
-  /// Reports the progress if it has changed.
+  /// Reports the progress if it has changed, or if another transfer is complete.
   ///
   /// - Returns: the meter of further progress; nil if there will be none.
   func update() throws -> TransferMeter? {
-    let isOver = endsWithWork && told == 1
+    let isOver = endsWithWork && told?.share == 1
     if isOver || isEnded.withLock({ $0 }) { return nil }
-    let share = try meter.next()
-    if share != told {
-      told = share
-      tell(share)
+    let step = try meter.next()
+    if step != told {
+      told = step
+      tell(step.share)
     }
-    return endsWithWork && share == 1 ? nil : meter
+    return endsWithWork && step.share == 1 ? nil : meter
   }
 
   /// Reports the progress until it is over, or the task is cancelled, or the file cannot be read.

@@ -9,16 +9,24 @@ public struct QuerySubscription<T: Object> {
 
   private enum Condition {
     case all
-    case query((Query<T>) -> Query<Bool>)
+    case query(TarnStore.Predicate)
     case filter(String, [Any?])
+  }
+
+  /// All objects of the class.
+  ///
+  /// - Parameter name: identifies it, so that it can be found and replaced; nil for none.
+  public init(name: String? = nil) {
+    self.name = name
+    condition = .all
   }
 
   /// - Parameters:
   ///   - name: identifies it, so that it can be found and replaced; nil for none.
-  ///   - query: the condition; nil for all objects.
-  public init(name: String? = nil, query: ((Query<T>) -> Query<Bool>)? = nil) {
+  ///   - query: the condition.
+  public init(name: String? = nil, query: (Query<T>) -> Query<Bool>) {
     self.name = name
-    condition = query.map { .query($0) } ?? .all
+    condition = .query(Query<T>.condition(query))
   }
 
   /// - Parameters:
@@ -41,7 +49,7 @@ public struct QuerySubscription<T: Object> {
       switch condition {
       case .all: predicate = .constant(true)
       case .query(let query):
-        predicate = Query<T>.condition(query)
+        predicate = query
         text = " where \(predicate)"
       case .filter(let filter, let arguments):
         text = " where \(filter)"
@@ -49,15 +57,37 @@ public struct QuerySubscription<T: Object> {
       }
       return try Subscription(name, T.nameInFile, predicate, store)
     } catch {
-      trap(
-        "Cannot subscribe to \(T.nameInFile)\(text): \(error). Subscribe to a condition that the"
-          + " server can evaluate, and filter its objects in the file. Results.subscribe() throws"
-          + " this error instead.")
+      Subscription.refuse("\(T.nameInFile)\(text)", error)
     }
   }
 }
 
 extension Subscription {
+  /// Ends the program for a condition that no server can evaluate.
+  static func refuse(_ query: String, _ error: any Error) -> Never {
+    trap(
+      "Cannot subscribe to \(query): \(error). Subscribe to a condition that the server can"
+        + " evaluate, and filter its objects in the file. Results.subscribe() throws this error"
+        + " instead.")
+  }
+
+  /// The objects of a class that match a filter string. Traps for a condition that no server can
+  /// evaluate.
+  ///
+  /// - Parameter types: classes of the program, whose property names the string has.
+  static func resolved(
+    _ className: String, where filter: String, _ arguments: [Any?], among types: [ObjectBase.Type]?,
+    in store: Store
+  ) -> Subscription {
+    do {
+      let condition = try ObjectBase.condition(
+        onClass: className, among: types, filter, arguments)
+      return try Subscription(nil, className, condition, store)
+    } catch {
+      refuse("\(className) where \(filter)", error)
+    }
+  }
+
   /// - Throws: `PredicateError` for a condition that no server can evaluate, `StorageError` if the
   ///   file cannot be read.
   init(_ name: String?, _ className: String, _ condition: TarnStore.Predicate, _ store: Store)
@@ -134,6 +164,8 @@ extension Results where Element: Object {
       return (realm.subscriptions, try Subscription(name, className, condition, realm.store))
     } catch let error as TarnStore.PredicateError {
       throw Realm.Error(.invalidInput, message: error.message)
+    } catch let error as StorageError {
+      throw Realm.Error(synchronizing: error)
     }
   }
 }

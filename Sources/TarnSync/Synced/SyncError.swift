@@ -10,10 +10,14 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
     /// The exchange is interrupted for now, or until the server is prepared and has the classes;
     /// the session tries again.
     case clientSessionError = 4
+    /// The user of the file has logged out or was removed.
+    case clientUserError = 5
+    /// The file is damaged, so that the session cannot read it.
+    case clientInternalError = 6
     /// The server is another one, was restored, or no longer has deletions that the file does not
     /// know, and the ``ClientResetMode`` is manual.
     case clientResetError = 7
-    /// The login was refused, or the user has logged out.
+    /// The login was refused.
     case underlyingAuthError = 8
     /// The role lacks a right that the exchange needs.
     case permissionDeniedError = 9
@@ -27,8 +31,8 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
   public let code: Code
   /// A sentence for people: the server's reason, and the remedy where there is one.
   public let message: String
-  /// For a refused write, the objects that were rolled back.
-  public let compensatingWriteInfo: [CompensatingWriteInfo]
+  /// For a refused write, the objects that were rolled back; nil for other errors.
+  public let compensatingWriteInfo: [CompensatingWriteInfo]?
   /// For a refused write, the version of the commit; 0 for objects from before the file was
   /// synchronized, which are left unchanged unless they are skipped.
   public let version: UInt64
@@ -37,6 +41,8 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
   /// For a refused write, the properties whose rule was broken. Empty if the server does not report
   /// them, for example for a value that is too long for its column.
   public let propertyNames: [String]
+  /// For a reset that waits, the permission for it.
+  var reset: ActionToken?
 
   /// The message.
   public var description: String { message }
@@ -46,7 +52,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
   init(_ code: Code, _ error: ServerError) {
     self.code = code
     message = "\(error)"
-    compensatingWriteInfo = []
+    compensatingWriteInfo = code == .writeRejected ? [] : nil
     version = 0
     sqlState = error.state
     propertyNames = []
@@ -75,7 +81,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
     default: code = .clientSessionError
     }
     message = notes.problem ?? ""
-    compensatingWriteInfo = []
+    compensatingWriteInfo = nil
     version = 0
     sqlState = notes.state
     propertyNames = []
@@ -87,7 +93,10 @@ public struct SyncError: Error, Sendable, CustomStringConvertible, LocalizedErro
   /// The problem that stops a session for a while.
   init(_ problem: any Error) {
     guard let error = problem as? ServerError else {
-      self.init(.clientSessionError, ServerError("exchange with the server", "\(problem)"))
+      let code = (problem as? StorageError)?.code
+      self.init(
+        code == .corrupted || code == .notAStore ? .clientInternalError : .clientSessionError,
+        ServerError(ServerSetup.exchange, "\(problem)"))
       return
     }
     switch ServerRefusal(error.state) {

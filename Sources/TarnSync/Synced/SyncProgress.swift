@@ -39,9 +39,10 @@ extension SyncSession {
   }
 
   /// Calls `block` with the progress of a transfer now and whenever it changes, on any thread, one
-  /// call at a time.
+  /// call at a time. With ``ProgressMode/reportIndefinitely``, each later transfer is reported,
+  /// too: at least its end, as 1.
   ///
-  /// When ``wait(for:)`` returns, blocks have been called with 1.
+  /// When ``wait(for:)`` returns, blocks have been called with 1 for everything transferred before.
   ///
   /// - Returns: a token to hold; nil if the file cannot be read.
   public func addProgressNotification(

@@ -1,3 +1,4 @@
+public import Dispatch
 import Tarn
 import TarnStore
 
@@ -40,6 +41,10 @@ public final class SyncSession: Sendable {
   let classes: [String]
   private let resetMode: ClientResetMode
   private let resetting: ResetRule
+  /// Lets a manual reset continue.
+  let permission = ResetPermission()
+  /// The configuration of the file, without synchronization.
+  let local: Realm.Configuration
   private let asymmetric: Set<String>
   private let status = Lock(Status())
   let followers = Lock([WeakFollower]())
@@ -59,7 +64,8 @@ public final class SyncSession: Sendable {
     resetMode = configuration.clientResetMode
     var local = opened
     local.syncConfiguration = nil
-    resetting = resetMode.rule(local)
+    self.local = local
+    resetting = resetMode.rule(local, permission)
     asymmetric = Set(opened.asymmetricClasses)
     user = configuration.user
     let schema = try store.newestSnapshot().schema.schema
@@ -177,7 +183,8 @@ public final class SyncSession: Sendable {
     }
   }
 
-  private func tell(_ error: SyncError) {
+  func tell(_ problem: SyncError) {
+    let error = addReset(to: problem)
     var handler = user.app.syncManager.errorHandler
     if error.code == .clientResetError, case .manual(let own?) = resetMode { handler = own }
     guard let handler else {
@@ -217,6 +224,16 @@ public final class SyncSession: Sendable {
     } catch let error as StorageError {
       throw Realm.Error(synchronizing: error)
     }
+  }
+
+  /// Waits like ``wait(for:)``, and calls `completion` with nil or with what that throws.
+  ///
+  /// - Parameter queue: where to call it; nil for any thread.
+  public func wait(
+    for direction: ProgressDirection, queue: DispatchQueue? = nil,
+    completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    Completion.run(on: queue, failing: completion) { try await self.wait(for: direction) }
   }
 
   private func waitForUpload() async throws {
@@ -286,7 +303,7 @@ public final class SyncSession: Sendable {
       }
     }
     guard known == nil || configuration.rerunOnOpen && isFirst else { return }
-    let set = SyncSubscriptionSet(store)
+    let set = SyncSubscriptionSet(store, local.objectTypes)
     set.draft { configuration.initialSubscriptions?(set) }
     try store.editSubscriptions { current in
       if known == nil, current.version > 0 { return false }

@@ -14,6 +14,17 @@ public enum SyncSubscriptionState: Sendable {
   case superseded
 }
 
+extension SyncSubscriptionState: Equatable {
+  /// True for one state; two errors are equal if they have the same type and description.
+  public static func == (a: Self, b: Self) -> Bool {
+    switch (a, b) {
+    case (.pending, .pending), (.complete, .complete), (.superseded, .superseded): true
+    case (.error(let a), .error(let b)): type(of: a) == type(of: b) && "\(a)" == "\(b)"
+    case (.pending, _), (.complete, _), (.error, _), (.superseded, _): false
+    }
+  }
+}
+
 /// The subscriptions of a synchronized file, which determine its objects.
 ///
 ///     let subscriptions = realm.subscriptions
@@ -27,12 +38,15 @@ public enum SyncSubscriptionState: Sendable {
 /// from the file, and observers see a deletion; the server keeps it. For one thread at a time.
 public final class SyncSubscriptionSet {
   private let store: Store
+  /// The classes of the Realm; nil for those of default schemas.
+  private let types: [ObjectBase.Type]?
   private var version: UInt64 = 0
   private(set) var subscriptions: [Subscription] = []
   private var isInUpdate = false
 
-  init(_ store: Store) {
+  init(_ store: Store, _ types: [ObjectBase.Type]?) {
     self.store = store
+    self.types = types
     reload()
   }
 
@@ -72,7 +86,8 @@ public final class SyncSubscriptionSet {
   ///
   /// - Parameter onComplete: called on another thread when all objects have arrived, or with an
   ///   error: ``SyncError`` if the server cannot evaluate a query, or if waiting is useless, as for
-  ///   ``SyncSession/wait(for:)``; `CancellationError` if the subscriptions were changed again.
+  ///   ``SyncSession/wait(for:)``; `CancellationError` if the subscriptions were changed again;
+  ///   or `Realm.Error` if the file cannot be read.
   public func update(
     _ block: () -> Void, onComplete: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
@@ -97,7 +112,7 @@ public final class SyncSubscriptionSet {
   ///
   /// - Throws: ``SyncError`` if the server cannot evaluate a query, or if waiting is useless, as
   ///   for ``SyncSession/wait(for:)``; `CancellationError` if the subscriptions were changed again,
-  ///   or if the task is cancelled.
+  ///   or if the task is cancelled; or `Realm.Error` if the file cannot be read.
   nonisolated(nonsending) public func update(_ block: () -> Void) async throws {
     change(block)
     let (store, version) = (store, version)
@@ -105,19 +120,23 @@ public final class SyncSubscriptionSet {
   }
 
   private static func complete(_ store: Store, _ version: UInt64) async throws {
-    var problems: LastingProblems?
-    if let session = SessionHub.shared.session(of: store) {
-      problems = try LastingProblems(session, .download)
-    }
-    try await FileWait(store: store).until { [problems] in
-      switch state(try SubscriptionSet.read(in: store.newestSnapshot()), version) {
-      case .pending:
-        try problems?.check()
-        return false
-      case .complete: return true
-      case .error(let error): throw error
-      case .superseded: throw CancellationError()
+    do {
+      var problems: LastingProblems?
+      if let session = SessionHub.shared.session(of: store) {
+        problems = try LastingProblems(session, .download)
       }
+      try await FileWait(store: store).until { [problems] in
+        switch state(try SubscriptionSet.read(in: store.newestSnapshot()), version) {
+        case .pending:
+          try problems?.check()
+          return false
+        case .complete: return true
+        case .error(let error): throw error
+        case .superseded: throw CancellationError()
+        }
+      }
+    } catch let error as StorageError {
+      throw Realm.Error(synchronizing: error)
     }
   }
 
@@ -215,10 +234,20 @@ public final class SyncSubscriptionSet {
   /// Removes the subscriptions of a class with that query. Traps outside of
   /// ``update(_:onComplete:)``.
   public func remove<T: Object>(
-    ofType type: T.Type, _ query: @escaping (Query<T>) -> Query<Bool>
+    ofType type: T.Type, _ query: (Query<T>) -> Query<Bool>
   ) {
     requireUpdate("remove(ofType:)")
     drop(QuerySubscription<T>(query: query).resolved(in: store))
+  }
+
+  /// Removes the subscriptions of a class with that filter. Traps outside of
+  /// ``update(_:onComplete:)``.
+  public func remove<T: Object>(
+    ofType type: T.Type, `where` filter: String, _ arguments: Any?...
+  ) {
+    requireUpdate("remove(ofType:where:)")
+    let unwanted = QuerySubscription<T>(name: nil, where: filter, arguments: arguments)
+    drop(unwanted.resolved(in: store))
   }
 
   /// Removes all subscriptions of a class. Traps outside of ``update(_:onComplete:)``.
@@ -240,20 +269,27 @@ public final class SyncSubscriptionSet {
     first { $0.name == name }
   }
 
+  /// The first subscription to all objects of a class; nil without one.
+  public func first<T: Object>(ofType type: T.Type) -> SyncSubscription? {
+    first(QuerySubscription<T>())
+  }
+
   /// The first subscription of a class with that query; nil without one.
   public func first<T: Object>(
-    ofType type: T.Type, where query: ((Query<T>) -> Query<Bool>)? = nil
+    ofType type: T.Type, where query: (Query<T>) -> Query<Bool>
   ) -> SyncSubscription? {
-    let wanted = QuerySubscription<T>(query: query).resolved(in: store)
-    return first { $0.subscription.isSameQuery(as: wanted) }
+    first(QuerySubscription<T>(query: query))
   }
 
   /// The first subscription of a class with that filter; nil without one.
   public func first<T: Object>(
     ofType type: T.Type, `where` filter: String, _ arguments: Any?...
   ) -> SyncSubscription? {
-    let wanted = QuerySubscription<T>(name: nil, where: filter, arguments: arguments)
-      .resolved(in: store)
+    first(QuerySubscription<T>(name: nil, where: filter, arguments: arguments))
+  }
+
+  private func first<T: Object>(_ query: QuerySubscription<T>) -> SyncSubscription? {
+    let wanted = query.resolved(in: store)
     return first { $0.subscription.isSameQuery(as: wanted) }
   }
 }
@@ -265,9 +301,10 @@ extension SyncSubscriptionSet: Sequence {
     return AnyIterator { rest.popFirst().map { SyncSubscription($0, of: self) } }
   }
 
-  /// The subscription at a position. Traps if it is out of bounds.
-  public subscript(position: Int) -> SyncSubscription {
-    SyncSubscription(subscriptions[position], of: self)
+  /// The subscription at a position; nil if there is none.
+  public subscript(position: Int) -> SyncSubscription? {
+    guard subscriptions.indices.contains(position) else { return nil }
+    return SyncSubscription(subscriptions[position], of: self)
   }
 
   /// The first one; nil for an empty set.
@@ -284,7 +321,15 @@ extension SyncSubscriptionSet: Sequence {
     subscriptions[place] = next
   }
 
-  fileprivate var file: Store { store }
+  fileprivate func replace<T: Object>(_ one: Subscription, by query: QuerySubscription<T>) {
+    replace(one, by: query.resolved(in: store))
+  }
+
+  fileprivate func replace(_ one: Subscription, by filter: String, _ arguments: [Any?]) {
+    let other = Subscription.resolved(
+      one.className, where: filter, arguments, among: types, in: store)
+    replace(one, by: other)
+  }
 }
 
 /// One of a file's subscriptions.
@@ -308,11 +353,17 @@ public struct SyncSubscription {
     Date(timeIntervalSince1970: Double(time) / 1_000_000)
   }
 
+  /// Selects all objects of a class. Traps outside of
+  /// ``SyncSubscriptionSet/update(_:onComplete:)``.
+  public func updateQuery<T: Object>(toType type: T.Type) {
+    set.replace(subscription, by: QuerySubscription<T>())
+  }
+
   /// Replaces its query. Traps outside of ``SyncSubscriptionSet/update(_:onComplete:)``.
   public func updateQuery<T: Object>(
-    toType type: T.Type, where query: ((Query<T>) -> Query<Bool>)? = nil
+    toType type: T.Type, where query: (Query<T>) -> Query<Bool>
   ) {
-    set.replace(subscription, by: QuerySubscription<T>(query: query).resolved(in: set.file))
+    set.replace(subscription, by: QuerySubscription<T>(query: query))
   }
 
   /// Replaces its query by that of a filter string. Traps outside of
@@ -321,7 +372,14 @@ public struct SyncSubscription {
     toType type: T.Type, `where` filter: String, _ arguments: Any?...
   ) {
     let query = QuerySubscription<T>(name: nil, where: filter, arguments: arguments)
-    set.replace(subscription, by: query.resolved(in: set.file))
+    set.replace(subscription, by: query)
+  }
+
+  /// Replaces its query by that of a filter string on the same class. Traps outside of
+  /// ``SyncSubscriptionSet/update(_:onComplete:)``, and for a condition that no server can
+  /// evaluate.
+  public func updateQuery(to filter: String, _ arguments: Any?...) {
+    set.replace(subscription, by: filter, arguments)
   }
 }
 
@@ -332,6 +390,6 @@ extension Realm {
     guard configuration.syncConfiguration != nil else {
       trap("A Realm has subscriptions if its configuration is from flexibleSyncConfiguration.")
     }
-    return SyncSubscriptionSet(store)
+    return SyncSubscriptionSet(store, configuration.objectTypes)
   }
 }

@@ -4,8 +4,8 @@ import TarnStore
 /// that later commits do not decrease the share.
 struct TransferMeter: Sendable {
   let store: Store
-  /// The share at the last measurement.
-  private(set) var last: Double?
+  /// The last measurement.
+  private(set) var last: Step?
   private let classes: [String]
   private let direction: SyncSession.ProgressDirection
   private let mode: SyncSession.ProgressMode
@@ -19,16 +19,41 @@ struct TransferMeter: Sendable {
     (self.store, self.classes, self.direction, self.mode) = (store, classes, direction, mode)
   }
 
-  mutating func next() throws -> Double {
+  /// A measurement.
+  struct Step: Equatable, Sendable {
+    let share: Double
+    /// What was transferred last, when everything is: a later transfer may end before it is
+    /// measured.
+    let transfer: Transfer?
+  }
+
+  /// The last transfer of a direction.
+  enum Transfer: Equatable, Sendable {
+    case upload(CommitName)
+    case download(ServerPosition)
+  }
+
+  mutating func next() throws -> Step {
     let share =
       switch direction {
       case .upload: try uploadShare()
       case .download: try DownloadProgress(store).share
       }
     // After the end, new work begins.
-    let former = last == 1 ? 0 : last ?? 0
-    last = max(share, former)
-    return max(share, former)
+    let former = last?.share == 1 ? 0 : last?.share ?? 0
+    let step = Step(
+      share: max(share, former), transfer: share == 1 ? try lastTransfer() : nil)
+    last = step
+    return step
+  }
+
+  private func lastTransfer() throws(StorageError) -> Transfer? {
+    let snapshot = try store.newestSnapshot()
+    guard let bytes = try ReplicaRecords.bytes(ReplicaState.key, in: snapshot.transaction) else {
+      return nil
+    }
+    let state = try ReplicaState(bytes, path: store.path)
+    return direction == .upload ? .upload(state.sent) : .download(state.position)
   }
 
   private mutating func uploadShare() throws -> Double {
@@ -44,7 +69,7 @@ struct TransferMeter: Sendable {
         return 1
       }
       work.end = newest
-      if last == 1 { work.start = done }
+      if last?.share == 1 { work.start = done }
     }
     let sent = done - min(work.start, done)
     let all = work.end.rawValue - min(work.start, work.end.rawValue)

@@ -58,6 +58,14 @@ public final class App: Sendable {
     return user
   }
 
+  /// Logs in like ``login(credentials:)``, and calls `completion` on another thread with the user,
+  /// or with an ``AppError``.
+  public func login(
+    credentials: Credentials, _ completion: @escaping @Sendable (Result<User, any Error>) -> Void
+  ) {
+    Completion.run(completion) { try await self.login(credentials: credentials) }
+  }
+
   /// The user who logged in last, or to whom the app was switched; nil if no user is logged in, or
   /// if the file of the logins cannot be read.
   public var currentUser: User? {

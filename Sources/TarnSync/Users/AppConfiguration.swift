@@ -28,6 +28,9 @@ public struct AppConfiguration: Sendable, Equatable {
   /// The table with a row of data for each user, for ``User/customData``. Its column `role` has the
   /// name of the role.
   public var customDataTable: String?
+  /// The function of the database that ``User/delete()`` calls, without arguments, as the user: a
+  /// role cannot drop itself, so a function of the administrator locks it, or notes it for removal.
+  public var deletionFunction: String?
   /// A file of certificates with which the server's certificate is verified; nil for the system's.
   /// Ignored for the loopback and for Unix sockets, which need none.
   public var rootCertificates: URL?
@@ -37,11 +40,13 @@ public struct AppConfiguration: Sendable, Equatable {
   /// - Parameter baseURL: the server, a PostgreSQL address without a password.
   public init(
     baseURL: String, anonymousRole: String? = nil, customDataTable: String? = nil,
-    rootCertificates: URL? = nil, syncTimeouts: SyncTimeoutOptions = SyncTimeoutOptions()
+    deletionFunction: String? = nil, rootCertificates: URL? = nil,
+    syncTimeouts: SyncTimeoutOptions = SyncTimeoutOptions()
   ) {
     self.baseURL = baseURL
     self.anonymousRole = anonymousRole
     self.customDataTable = customDataTable
+    self.deletionFunction = deletionFunction
     self.rootCertificates = rootCertificates
     self.syncTimeouts = syncTimeouts
   }

@@ -62,6 +62,8 @@ public struct AppError: Error, Equatable, Sendable, CustomStringConvertible, Loc
     case fileAccess
     /// The user has logged out, or was removed.
     case userNotLoggedIn
+    /// The configuration lacks what the call needs.
+    case notConfigured
   }
 
   /// The kind of failure.

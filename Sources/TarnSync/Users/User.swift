@@ -95,6 +95,28 @@ public final class User: Sendable {
   /// - Throws: ``AppError`` if the file of the logins cannot be written.
   public func remove() async throws { try end(removing: true) }
 
+  /// Deletes the user on the server, by ``AppConfiguration/deletionFunction``, then logs out and
+  /// removes the user here. The user's files stay, and so do the objects on the server unless the
+  /// function deletes them.
+  ///
+  /// - Throws: ``AppError`` if no function is configured, the user has logged out, the server
+  ///   cannot be reached or refuses: then nothing has changed here; or if the file of the logins
+  ///   cannot be written.
+  public func delete() async throws {
+    guard let function = app.configuration.deletionFunction else {
+      throw AppError(
+        .notConfigured,
+        "AppConfiguration.deletionFunction names the function of the server that deletes a user,"
+          + " and is nil")
+    }
+    let address = try address()
+    try await Server.ask { () throws(ServerError) in
+      _ = try ServerConnection(address).query(
+        "SELECT \(SQLText.qualifiedName(function))()", for: "delete the user")
+    }
+    try await remove()
+  }
+
   private func end(removing: Bool) throws {
     try app.logOut(id, removing: removing)
     status.withLock { status in
@@ -124,9 +146,9 @@ public final class User: Sendable {
     guard let table = app.configuration.customDataTable else { return [:] }
     let (address, role) = (try address(), id)
     let text = try await Server.ask { () throws(ServerError) in
-      let name = table.splitASCII(".").map { SQLText.name(String($0)) }
+      let name = SQLText.qualifiedName(table)
       return try ServerConnection(address).query(
-        "SELECT to_jsonb(t) FROM \(name.joined(separator: ".")) t WHERE t.role::text = $1", [role],
+        "SELECT to_jsonb(t) FROM \(name) t WHERE t.role::text = $1", [role],
         for: "read the user's data"
       ).first?.first ?? nil
     }

@@ -42,9 +42,10 @@ struct SyncedApp {
   /// - Parameters:
   ///   - classes: those of the server.
   ///   - table: of custom data.
+  ///   - function: deletes users.
   init(
     classes: [ObjectBase.Type] = [Todo.self, Remark.self, Reading.self],
-    customDataTable table: String? = nil
+    customDataTable table: String? = nil, deletionFunction function: String? = nil
   ) throws {
     database = try PostgresDatabase()
     server = try database.connect()
@@ -58,6 +59,7 @@ struct SyncedApp {
       baseURL: database.address(as: PostgresServer.administrator))
     configuration.anonymousRole = role
     configuration.customDataTable = table
+    configuration.deletionFunction = function
     app = App(
       id: "todo/1", configuration: configuration, folder: URL(filePath: folder.file("data")))
   }

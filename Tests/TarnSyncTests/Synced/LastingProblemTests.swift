@@ -222,7 +222,7 @@ import Testing
     try await user.logOut()
     try realm.write { realm.create(Todo.self, value: ["_id": "a", "owner": "frodo"]) }
     for error in try await errors(realm) {
-      #expect(error?.code == .underlyingAuthError)
+      #expect(error?.code == .clientUserError)
       #expect(error?.message.contains("the user \(role) has logged out") == true)
     }
     try await user.app.login(credentials: .emailPassword(email: role, password: "…"))

@@ -53,7 +53,8 @@ import Testing
       let configuration = Realm.Configuration(
         fileURL: URL(filePath: path), objectTypes: [Todo.self])
       let store = try Realm(configuration: configuration).store
-      mistake.make(in: SyncSubscriptionSet(store), SyncSubscriptionSet(store))
+      let sets = [0, 1].map { _ in SyncSubscriptionSet(store, [Todo.self]) }
+      mistake.make(in: sets[0], sets[1])
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     for part in mistake.sentences { #expect(text.contains(part), "\(text)") }

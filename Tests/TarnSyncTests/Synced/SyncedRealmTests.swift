@@ -138,8 +138,8 @@ import Testing
     #expect(error.code == .writeRejected)
     #expect(error.sqlState == "23514")
     #expect(error.propertyNames == ["priority"])
-    #expect(error.compensatingWriteInfo.map(\.objectType) == ["Todo"])
-    #expect(error.compensatingWriteInfo.first?.primaryKey.stringValue == "d")
+    #expect(error.compensatingWriteInfo?.map(\.objectType) == ["Todo"])
+    #expect(error.compensatingWriteInfo?.first?.primaryKey.stringValue == "d")
     await realm.asyncRefresh()
     #expect(todos(realm) == [])
   }
@@ -316,6 +316,47 @@ import Testing
     try realm.write { realm.create(Todo.self, value: ["_id": "e", "owner": "frodo"]) }
     try await realm.syncSession?.wait(for: .upload)
     #expect(try synced.todos() == ["a", "b", "e"])
+  }
+
+  @Test func `a manual reset continues when it is told to, after a copy`() async throws {
+    let told = Lock([SyncError]())
+    let realm = try await restored(
+      .manual { error, _ in
+        if let error = error as? SyncError { told.withLock { $0.append(error) } }
+      })
+    let session = try #require(realm.syncSession)
+    session.resume()
+    try await yieldUntil { told.withLock { !$0.isEmpty } }
+    let (taken, first) = try #require(told.withLock { $0[0] }.clientResetInfo())
+    // A copy that cannot be made discards nothing.
+    try Data("other".utf8).write(to: URL(filePath: taken))
+    SyncSession.immediatelyHandleError(first, syncManager: synced.app.syncManager)
+    let again = try #require(told.withLock { $0.first { $0.message.contains("copy the file") } })
+    #expect(again.code == .clientResetError)
+    await #expect(throws: SyncError.self) { try await session.wait(for: .download) }
+    #expect(todos(realm) == ["a", "d"])
+    let (path, token) = try #require(again.clientResetInfo())
+    SyncSession.immediatelyHandleError(token, syncManager: synced.app.syncManager)
+    try await session.wait(for: .download)
+    try await session.wait(for: .upload)
+    await realm.asyncRefresh()
+    #expect(todos(realm) == ["a", "b"])
+    #expect(try synced.todos() == ["a", "b"])
+    let copy = try Realm(
+      configuration: Realm.Configuration(
+        fileURL: URL(filePath: path), readOnly: true, objectTypes: [Todo.self, Remark.self]),
+      queue: nil)
+    #expect(todos(copy) == ["a", "d"])
+    #expect(copy.object(ofType: Todo.self, forPrimaryKey: "a")?.priority == 5)
+    // The next reset waits again.
+    session.suspend()
+    try await yieldUntil { session.connectionState == .disconnected }
+    _ = try ServerRepair(synced.server).restore()
+    told.withLock { $0 = [] }
+    session.resume()
+    try await yieldUntil { told.withLock { $0.last?.code == .clientResetError } }
+    let late = SyncError(.clientSessionError, ServerError("exchange", "the server is away"))
+    #expect(late.clientResetInfo() == nil)
   }
 
   @Test func `a manual reset waits and says so`() async throws {

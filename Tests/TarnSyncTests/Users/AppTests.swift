@@ -10,7 +10,9 @@ import Testing
   private let synced: SyncedApp
   private var app: App { synced.app }
 
-  init() throws { synced = try SyncedApp(customDataTable: "person") }
+  init() throws {
+    synced = try SyncedApp(customDataTable: "person", deletionFunction: "public.delete_account")
+  }
 
   @Test func `a user stays logged in, and the file is the owner's alone`() async throws {
     #expect(app.currentUser == nil)
@@ -102,5 +104,101 @@ import Testing
     #expect(data["level"]?.intValue == 3)
     #expect(data["list"]?.listValue?.count == 2)
     #expect(user.customData["name"]?.stringValue == "Frodo")
+  }
+
+  @Test func `a profile is the row's columns`() async throws {
+    try synced.server.rows("CREATE TABLE person (role name, name text, first_name text, level int)")
+    try synced.server.rows("GRANT SELECT ON person TO PUBLIC")
+    let role = "frodo-\(UUID().uuidString)@shire.example"
+    try synced.server.rows("CREATE ROLE \(SQLText.name(role)) LOGIN")
+    try synced.server.rows(
+      "INSERT INTO person VALUES ($1, 'Frodo Baggins', 'Frodo', 3)", [role])
+    let user = try await app.login(credentials: .emailPassword(email: role, password: "…"))
+    #expect(user.profile.name == nil)
+    #expect(user.profile.email == role)
+    try await user.refreshCustomData()
+    #expect(user.profile.name == "Frodo Baggins")
+    #expect(user.profile.firstName == "Frodo")
+    #expect(user.profile.lastName == nil)
+    #expect(user.profile.metadata["level"]?.intValue == 3)
+  }
+
+  @Test func `calls with completion handlers do the same`() async throws {
+    try synced.server.rows("CREATE TABLE person (role name, name text)")
+    try synced.server.rows("GRANT SELECT ON person TO PUBLIC")
+    try synced.server.rows("INSERT INTO person VALUES ('\(synced.role)', 'Frodo')")
+    let app = app
+    let user = try await withCheckedThrowingContinuation { continuation in
+      app.login(credentials: .anonymous) { continuation.resume(with: $0) }
+    }
+    #expect(user == app.currentUser)
+    let name = try await withCheckedThrowingContinuation { continuation in
+      user.refreshCustomData { result in
+        continuation.resume(with: result.map { $0["name"]?.stringValue })
+      }
+    }
+    #expect(name == "Frodo")
+    try await done { user.logOut(completion: $0) }
+    #expect(user.state == .loggedOut)
+    let error = await #expect(throws: AppError.self) {
+      try await done { user.delete(completion: $0) }
+    }
+    #expect(error?.code == .userNotLoggedIn)
+    try await done { user.remove(completion: $0) }
+    #expect(user.state == .removed)
+    let refused = await #expect(throws: AppError.self) {
+      try await withCheckedThrowingContinuation {
+        (continuation: CheckedContinuation<User, any Error>) in
+        app.login(credentials: .emailPassword(email: "nobody_there", password: "…")) {
+          continuation.resume(with: $0)
+        }
+      }
+    }
+    #expect(refused?.code == .invalidCredentials)
+  }
+
+  /// Waits for a call with a completion handler, and throws its error.
+  private func done(
+    _ call: (@escaping @Sendable ((any Error)?) -> Void) -> Void
+  ) async throws {
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
+      call { error in
+        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+      }
+    }
+  }
+
+  /// The statement of the article From Atlas Device Sync.
+  private static func functionOfTheArticle() throws -> String {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let article = try String(
+      contentsOf: root.appending(
+        path: "Sources/Tarn/Documentation.docc/FromAtlasDeviceSync.md"), encoding: .utf8)
+    let block = article.firstMatch(
+      of: /```sql\n(CREATE FUNCTION delete_account.*?)```/.dotMatchesNewlines())
+    return String(try #require(block).1)
+  }
+
+  @Test func `a user is deleted by a function of the server`() async throws {
+    let user = try await app.login(credentials: .anonymous)
+    // There is no such function yet.
+    let missing = await #expect(throws: AppError.self) { try await user.delete() }
+    #expect(missing?.code == .serverUnavailable)
+    #expect(user.isLoggedIn)
+    try synced.server.run(Self.functionOfTheArticle(), for: "make the function")
+    try await user.delete()
+    #expect(user.state == .removed)
+    #expect(app.allUsers.isEmpty)
+    await #expect(throws: AppError.self) { try await app.login(credentials: .anonymous) }
+    var configuration = app.configuration
+    configuration.deletionFunction = nil
+    configuration.anonymousRole = try synced.database.makeClient()
+    let other = App(id: "other", configuration: configuration, folder: app.folder)
+    let stays = try await other.login(credentials: .anonymous)
+    let error = await #expect(throws: AppError.self) { try await stays.delete() }
+    #expect(error?.code == .notConfigured)
+    #expect(stays.isLoggedIn)
   }
 }

@@ -78,6 +78,20 @@ extension ObjectBase {
     ) { _ in }
   }
 
+  /// The condition of a filter string on the objects of a class that is given by its name. The
+  /// string has the property names of the class if it is among the types, else those of the file.
+  ///
+  /// - Parameter types: classes of the program; nil for those of default schemas.
+  /// - Throws: `.invalidInput` with the problem and its place.
+  package static func condition(
+    onClass name: String, among types: [ObjectBase.Type]?, _ text: String, _ arguments: [Any?]
+  ) throws(Realm.Error) -> TarnStore.Predicate {
+    if let known = ModelSchema.of(types)[name] {
+      return try known.type.condition(text, arguments)
+    }
+    return try FilterText(text, arguments).predicate(on: "'\(name)'", nil) { _ in }
+  }
+
   /// The name of the class in files.
   package static var nameInFile: String { ClassReflection.name(of: self) }
 }

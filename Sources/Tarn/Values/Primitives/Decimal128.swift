@@ -132,11 +132,12 @@ extension Decimal128: LosslessStringConvertible {
 }
 
 /// A string that is not a `Decimal128`.
-struct DecimalFormatError: Error, CustomStringConvertible {
+struct DecimalFormatError: Error, CustomStringConvertible, LocalizedError {
   var text: String
   var description: String {
     "\"\(text)\" is not a Decimal128. Write it like 12, -3.50, 1.5E+9, Infinity or NaN"
   }
+  var errorDescription: String? { description }
 }
 
 /// As a string, which keeps all digits.

@@ -113,11 +113,12 @@ extension ObjectId: Codable {
 }
 
 /// A string that is not an `ObjectId`.
-struct ObjectIdFormatError: Error, CustomStringConvertible {
+struct ObjectIdFormatError: Error, CustomStringConvertible, LocalizedError {
   var text: String
   var description: String {
     "\"\(text)\" is not an ObjectId. Write it as 24 hexadecimal digits"
   }
+  var errorDescription: String? { description }
 }
 
 /// Makes the ids of this process different from others, and from each other.
