@@ -107,6 +107,24 @@ import Testing
     #expect(WordChecks.noSleepInTests(swift(text)).isEmpty)
   }
 
+  @Test func errorsWithoutSentences() {
+    let text = """
+      public struct A: Error {
+      public struct B: Error, Sendable,
+        LocalizedError
+      {
+      public enum C: Swift.Error, Sendable {}
+      extension M.C: LocalizedError {}
+      struct D: Error {}
+      public struct ErrorList: Sendable {
+      public final class E: Equatable, CustomStringConvertible,
+        Error
+      {
+      """
+    let files = [swift(text, "Sources/A/T.swift"), swift(text, "Tools/A/T.swift")]
+    #expect(lines(WordChecks.sentencesOfErrors(files)) == [1, 9])
+  }
+
   @Test func limitsThatABusyMachineReaches() {
     let text = """
       @Test(.timeLimit(.minutes(30))) func a() {}

@@ -79,6 +79,9 @@ import Testing
   }
   @Test func uncheckedPromisesHaveReasons() { expectNone(WordChecks.reasonsForUnchecked) }
   @Test func whatIsPublicIsDocumented() { expectNone(WordChecks.documentedPublic) }
+  @Test func everyPublicErrorHasASentence() {
+    expectNone(WordChecks.sentencesOfErrors(SourceTree.files))
+  }
   @Test func noMarkersAreLeft() { expectNone(WordChecks.noMarkers) }
   @Test func noPapersFromOutsideAreMentioned() { expectNone(WordChecks.noForeignPapers) }
   @Test func noCodesOfPapersAreUsed() { expectNone(WordChecks.noForeignCodes) }

@@ -110,6 +110,27 @@ enum WordChecks {
     return name.isEmpty || name.hasPrefix("_") || asked.contains(name)
   }
 
+  /// `localizedDescription` of an error is the sentence of `LocalizedError`, without which
+  /// Foundation makes one of the type's name.
+  static func sentencesOfErrors(_ files: [SourceFile]) -> [Finding] {
+    let sources = files.filter { $0.isSwift && $0.path.hasPrefix("Sources/") }
+    let localized = sources.flatMap(\.code).compactMap { line in
+      line.firstMatch(of: /extension (?:\w+\.)?(\w+): .*LocalizedError/).map { String($0.1) }
+    }
+    return sources.flatMap { file in
+      file.code.indices.compactMap { number -> Finding? in
+        let place = file.code[number...].prefix(3).joined(separator: " ").prefix { $0 != "{" }
+        let declaration = /\s*public (?:struct|enum|(?:final )?class) (\w+):(.*)/
+        guard file.code[number].contains("public "),
+          let found = place.prefixMatch(of: declaration),
+          found.2.contains(/\bError\b/), !found.2.contains("LocalizedError"),
+          !localized.contains(String(found.1))
+        else { return nil }
+        return Finding(file, number + 1, "\(found.1) is no LocalizedError")
+      }
+    }
+  }
+
   /// Traps speak in optimized builds too: they go through `trap` and `require`.
   static func trapsSpeak(_ file: SourceFile) -> [Finding] {
     guard file.isSwift, file.path.hasPrefix("Sources/"), !file.path.hasSuffix("/Trap.swift") else {
