@@ -49,3 +49,32 @@ extension Persisted where Value: FailableCustomPersistable, Value.PersistedType:
     self.init(wrappedValue, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
   }
 }
+
+extension Persisted
+where
+  Value: OptionalProtocol, Value.Wrapped: PersistableEnum, Value.Wrapped.RawValue: _PrimaryKey
+{
+  /// An enum or nil that is the primary key, by its raw value.
+  @inlinable public init(primaryKey: Bool) {
+    self.init(nil, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
+  }
+  /// The same with a default.
+  @inlinable public init(wrappedValue: Value, primaryKey: Bool) {
+    self.init(wrappedValue, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
+  }
+}
+
+extension Persisted
+where
+  Value: OptionalProtocol, Value.Wrapped: FailableCustomPersistable,
+  Value.Wrapped.PersistedType: _PrimaryKey
+{
+  /// A value or nil that is the primary key, by its stored value.
+  @inlinable public init(primaryKey: Bool) {
+    self.init(nil, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
+  }
+  /// The same with a default.
+  @inlinable public init(wrappedValue: Value, primaryKey: Bool) {
+    self.init(wrappedValue, flags: primaryKey ? _PropertyFlags.primaryKey : 0)
+  }
+}
