@@ -220,10 +220,40 @@ class ShopPlace: EmbeddedObject {
     #expect(Distance.radians(.infinity) == nil)
     let distance = Distance.kilometers(6378.1)!
     #expect(distance.radians == 1)
-    #expect(distance.asKilometers == 6378.1)
-    #expect(abs(Distance.miles(1)!.asKilometers - 1.609_344) < 1e-12)
+    #expect(distance.asKilometers() == 6378.1)
+    #expect(abs(Distance.miles(1)!.asKilometers() - 1.609_344) < 1e-12)
     #expect(Distance.degrees(180)!.radians == .pi)
-    #expect(distance.asDegrees == 180 / .pi)
+    #expect(distance.asDegrees() == 180 / .pi)
+    #expect(abs(Distance.kilometers(1.609_344)!.asMiles() - 1) < 1e-12)
+  }
+
+  @Test func `shapes can be made from pairs of a latitude and a longitude`() {
+    let box = GeoBox(bottomLeft: (-20.5, 170.5), topRight: (20.5, -150.5))
+    #expect(box == Self.box)
+    #expect(GeoBox(bottomLeft: (-20.5, 200), topRight: (20.5, 1)) == nil)
+    #expect(GeoBox(bottomLeft: (20.5, 1), topRight: (-20.5, 2)) == nil)
+    #expect(GeoCircle(center: (0, 0), radius: .degrees(20.5)!) == Self.circle)
+    #expect(GeoCircle(center: (0, 91), radiusInRadians: 1)?.center.longitude == 91)
+    #expect(GeoCircle(center: (91, 0), radius: .degrees(1)!) == nil)
+    #expect(GeoCircle(center: (0, 0), radiusInRadians: -1) == nil)
+    let outer = [(-10.5, -10.5), (-10.5, 10.5), (10.5, 10.5), (10.5, -10.5), (-10.5, -10.5)]
+    let hole = [(-2.5, -2.5), (-2.5, 2.5), (2.5, 2.5), (2.5, -2.5), (-2.5, -2.5)]
+    #expect(GeoPolygon(outerRing: outer, holes: [hole]) == Self.polygon)
+    #expect(GeoPolygon(outerRing: outer, holes: hole) == Self.polygon)
+    #expect(
+      GeoPolygon(outerRing: Self.polygon.outerRing, holes: Self.polygon.holes[0]) == Self.polygon)
+    #expect(GeoPolygon(outerRing: outer)?.holes == [])
+    #expect(GeoPolygon(outerRing: outer + [(99, 0)]) == nil)
+    #expect(GeoPolygon(outerRing: outer, holes: [outer]) == nil)
+  }
+
+  @Test func `a box that is upside down is refused`() throws {
+    let instance = try open(Shelter())
+    let box = GeoBox(bottomLeft: Self.point(0, 2), topRight: Self.point(1, 1))
+    let error = #expect(throws: Realm.Error.self) {
+      try instance.realm.objects(Bakery.self).filtered("home IN %@", box)
+    }
+    #expect(error?.message.contains("a box whose top is south of its bottom") == true)
   }
 
   @Test(arguments: [

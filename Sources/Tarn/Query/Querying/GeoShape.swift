@@ -30,6 +30,10 @@ public struct GeoPoint: Hashable, Sendable {
     (self.latitude, self.longitude, self.altitude) = (latitude, longitude, altitude)
   }
 
+  fileprivate init?(_ place: (latitude: Double, longitude: Double)) {
+    self.init(latitude: place.latitude, longitude: place.longitude)
+  }
+
   fileprivate var position: GeoPosition {
     guard let position = GeoPosition(latitude: latitude, longitude: longitude) else {
       trap("internal error: a point that is not on the earth")
@@ -56,6 +60,19 @@ public struct GeoBox: _GeoShape {
   public init(bottomLeft: GeoPoint, topRight: GeoPoint) {
     (self.bottomLeft, self.topRight) = (bottomLeft, topRight)
   }
+
+  /// The box between two corners, each as a latitude and a longitude. Nil for a place that is not
+  /// on the earth, and for a top that is south of the bottom.
+  public init?(bottomLeft: (Double, Double), topRight: (Double, Double)) {
+    guard let bottomLeft = GeoPoint(bottomLeft), let topRight = GeoPoint(topRight) else {
+      return nil
+    }
+    self.init(bottomLeft: bottomLeft, topRight: topRight)
+    if isUpsideDown { return nil }
+  }
+
+  /// Two corners have been confused.
+  var isUpsideDown: Bool { topRight.latitude < bottomLeft.latitude }
 }
 
 /// A distance along the surface of the earth, which is a sphere of 6,378.1 km radius here.
@@ -87,11 +104,11 @@ public struct Distance: Hashable, Sendable {
   public static func radians(_ radians: Double) -> Distance? { Distance(in: radians) }
 
   /// The distance in kilometers.
-  public var asKilometers: Double { radians * Self.earthRadiusInMeters / 1000 }
+  public func asKilometers() -> Double { radians * Self.earthRadiusInMeters / 1000 }
   /// The distance in miles of 1,609.344 m.
-  public var asMiles: Double { radians * Self.earthRadiusInMeters / Self.metersInMile }
+  public func asMiles() -> Double { radians * Self.earthRadiusInMeters / Self.metersInMile }
   /// The distance as an angle at the center of the earth, in degrees.
-  public var asDegrees: Double { radians * 180 / .pi }
+  public func asDegrees() -> Double { radians * 180 / .pi }
 }
 
 /// All places whose great-circle distance from a center is at most a radius.
@@ -113,6 +130,19 @@ public struct GeoCircle: _GeoShape {
   /// The circle around a center.
   public init(center: GeoPoint, radius: Distance) {
     (self.center, radiusInRadians) = (center, radius.radians)
+  }
+
+  /// The circle around a latitude and a longitude. Nil for a place that is not on the earth.
+  public init?(center: (Double, Double), radius: Distance) {
+    guard let center = GeoPoint(center) else { return nil }
+    self.init(center: center, radius: radius)
+  }
+
+  /// The circle around a latitude and a longitude. Nil for a place that is not on the earth, for a
+  /// negative radius, and for one that is not finite.
+  public init?(center: (Double, Double), radiusInRadians: Double) {
+    guard let center = GeoPoint(center) else { return nil }
+    self.init(center: center, radiusInRadians: radiusInRadians)
   }
 }
 
@@ -137,6 +167,26 @@ public struct GeoPolygon: _GeoShape {
   public init?(outerRing: [GeoPoint], holes: [[GeoPoint]] = []) {
     (self.outerRing, self.holes) = (outerRing, holes)
     if stored.mistake != nil { return nil }
+  }
+
+  /// The same with the rings of holes one by one.
+  public init?(outerRing: [GeoPoint], holes: [GeoPoint]...) {
+    self.init(outerRing: outerRing, holes: holes)
+  }
+
+  /// The same for rings of latitudes and longitudes. Nil also for a place that is not on the earth.
+  public init?(outerRing: [(Double, Double)], holes: [[(Double, Double)]] = []) {
+    let outer = outerRing.compactMap { GeoPoint($0) }
+    let inner = holes.map { $0.compactMap { GeoPoint($0) } }
+    guard outer.count == outerRing.count, inner.map(\.count) == holes.map(\.count) else {
+      return nil
+    }
+    self.init(outerRing: outer, holes: inner)
+  }
+
+  /// The same with the rings of holes one by one.
+  public init?(outerRing: [(Double, Double)], holes: [(Double, Double)]...) {
+    self.init(outerRing: outerRing, holes: holes)
   }
 }
 
@@ -175,7 +225,10 @@ extension Query {
   where T == W? { isWithin(shape) }
 
   fileprivate func isWithin(_ shape: some _GeoShape) -> Query<Bool> {
-    compare(.in, .shape(shape.stored))
+    require(
+      (shape as? GeoBox)?.isUpsideDown != true,
+      "The top of a GeoBox must not be south of its bottom: exchange the corners.")
+    return compare(.in, .shape(shape.stored))
   }
 }
 
