@@ -71,6 +71,8 @@ struct CompilerMessageTests {
     "$0.moods.rawValue == \"calm\"", "$0.moods.rawValue.starts(with: \"c\")",
     "$0.prices.avg > 2.5", "$0.prices.avg > 3", "$0.prices.avg > Decimal128(3)",
     "$0.prices.avg == Double(3)", "$0.prices.avg < $0.weight", "$0.friends.price.avg == 3",
+    "$0.scores.avg > Int(3)", "$0.friends.age.avg <= Int(3)", "$0.scores.avg == $0.weight",
+    "$0.mood.like(.calm)", "$0.mood.like(\"c*\")", "$0.oldMood.starts(with: .calm)",
     "$0.marks.contains(1..<3)", "$0.marks.contains(1...3)", "$0.photo.contains(Data())",
     "($0.scores > 3).count > 1", "($0.friends.friends.age > 3).count == $0.age",
   ]

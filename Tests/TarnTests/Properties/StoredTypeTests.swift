@@ -235,6 +235,26 @@ struct StoredTypeTests {
       schema.properties.filter(\.isIndexed).map(\.name) == ["rank", "price", "sign", "otherSign"])
   }
 
+  @Test func conditionsCompareTheirSumsAndAverages() throws {
+    try instance.write {
+      fill(cards[0])
+      cards[0].partners["a"] = cards[1]
+      cards[0].partners["b"] = cards[2]
+    }
+    func suits(_ condition: (Query<Card>) -> Query<Bool>) -> [Suit] {
+      cards.where(condition).map(\.suit)
+    }
+    #expect(suits { $0.prices.sum == Cents(12) } == [.hearts])
+    #expect(suits { $0.prices.avg == Cents(4) } == [.hearts])
+    #expect(suits { $0.prices.sum == 12 } == [.hearts])
+    #expect(suits { $0.prices.avg == 4 } == [.hearts])
+    #expect(suits { $0.maybePrices.sum == Cents(9) } == [.hearts])
+    #expect(suits { $0.ranks.avg > Rank.low } == [.hearts])
+    #expect(suits { $0.priceOf.sum == Cents(7) } == [.hearts])
+    #expect(suits { $0.partners.values.price.sum == Cents(40) } == [.hearts])
+    #expect(suits { $0.partners.values.price.avg == Cents(20) } == [.hearts])
+  }
+
   @Test func theyHaveAnOrderAndTellObjectsApart() throws {
     #expect(cards.sorted(by: \.rank).map(\.rank) == [.low, .middle, .high])
     #expect(cards.sorted(by: \.price, ascending: false).map(\.price.count) == [30, 20, 10])

@@ -66,6 +66,30 @@ struct StoredConditionTests {
     #expect(try ids("tag == %@", SteerTag("tag 5")) == [5])
   }
 
+  /// The other side is what the property is, and not what is stored for it.
+  @Test func textOfWrappers() throws {
+    #expect(ids { $0.tag.contains(SteerTag("g 2")) } == [2])
+    #expect(ids { $0.tag.starts(with: SteerTag("tag")) }.count == 6)
+    #expect(ids { $0.tag.starts(with: SteerTag("TAG"), options: .caseInsensitive) }.count == 6)
+    #expect(ids { $0.tag.ends(with: SteerTag("3")) } == [3])
+    #expect(ids { $0.tag.equals(SteerTag("TAG 1"), options: .caseInsensitive) } == [1])
+    #expect(ids { $0.tag.notEquals(SteerTag("tag 1")) } == [0, 2, 3, 4, 5])
+    #expect(ids { $0.tag.like(SteerTag("*4")) } == [4])
+    #expect(ids { $0.mood.like(.odd) } == [1, 4])
+    #expect(ids { $0.mood.equals(.odd) } == [1, 4])
+    #expect(ids { $0.former.like(.wild) } == [0])
+    #expect(ids { $0.mood.contains($0.former) } == [1])
+    #expect(ids { $0.tag.contains($0.tag) }.count == 6)
+    try instance.write {
+      instance.steer(1)!.moods.append(objectsIn: [.calm, .wild])
+      instance.steer(2)!.moods.append(.odd)
+    }
+    #expect(ids { $0.moods.like(.wild) } == [1])
+    #expect(ids { $0.moods.starts(with: .odd) } == [2])
+    #expect(ids { $0.moods.equals(.calm) } == [1])
+    #expect(ids { $0.moods.notEquals(.calm) } == [1, 2])
+  }
+
   @Test func floatsAreFoundByText() throws {
     #expect(ids { $0.weight == 1.1 } == [0])
     #expect(try ids("weight == 1.1") == [0])

@@ -16,7 +16,7 @@ extension Query where T: _AggregatedCollection, T._Aggregated: _QueryNumber {
   public var avg: Query<Double> { aggregate(.average) }
 }
 
-extension Query where T: _AggregatedCollection, T._Aggregated: _QueryDecimal {
+extension Query where T: _AggregatedCollection, T._Aggregated: _QueryDecimal & _Persistable {
   /// The average of the values, to compare with a decimal.
   @_disfavoredOverload
   public var avg: Query<Decimal128> { aggregate(.average) }
@@ -38,7 +38,7 @@ extension Query where T: _QueryNumber {
   public var avg: Query<Double> { aggregateOfElements(.average) }
 }
 
-extension Query where T: _QueryDecimal {
+extension Query where T: _QueryDecimal & _Persistable {
   /// The average of the property, to compare with a decimal.
   @_disfavoredOverload
   public var avg: Query<Decimal128> { aggregateOfElements(.average) }
@@ -91,4 +91,44 @@ extension Query where T: _QueryStored, T._StoredType: _QueryNumber {
   public var sum: Query<T._StoredType> { aggregateOfElements(.sum) }
   /// The average of the property's stored values over the objects of the collection.
   public var avg: Query<Double> { aggregateOfElements(.average) }
+}
+
+// MARK: - Compared with an element
+
+// For variables of the elements' type: `$0.scores.avg > limit`, `$0.prices.sum == price`. The
+// compiler prefers the forms above, which literals mean. They differ from those in a constraint
+// that always holds: two properties of one name need different ones.
+
+extension Query where T: _AggregatedCollection, T._Aggregated: _QueryNumber & _Persistable {
+  /// The average of the values, to compare with one of their type.
+  @_disfavoredOverload
+  public var avg: Query<T._Aggregated> { aggregate(.average) }
+}
+
+extension Query where T: _QueryNumber & _Persistable {
+  /// The average of the property, to compare with a value of its type.
+  @_disfavoredOverload
+  public var avg: Query<T> { aggregateOfElements(.average) }
+}
+
+extension Query
+where
+  T: _AggregatedCollection, T._Aggregated: _QueryStored & _Persistable,
+  T._Aggregated._StoredType: _QueryNumber
+{
+  /// The sum of the stored values, to compare with the stored value of an enum or a custom type.
+  @_disfavoredOverload
+  public var sum: Query<T._Aggregated> { aggregate(.sum) }
+  /// The average of the stored values, to compare with that of an enum or a custom type.
+  @_disfavoredOverload
+  public var avg: Query<T._Aggregated> { aggregate(.average) }
+}
+
+extension Query where T: _QueryStored & _Persistable, T._StoredType: _QueryNumber {
+  /// The sum of the property's stored values, to compare with that of an enum or a custom type.
+  @_disfavoredOverload
+  public var sum: Query<T> { aggregateOfElements(.sum) }
+  /// The average of the property's stored values, to compare with that of an enum or a custom type.
+  @_disfavoredOverload
+  public var avg: Query<T> { aggregateOfElements(.average) }
 }
