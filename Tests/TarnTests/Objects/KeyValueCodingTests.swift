@@ -53,6 +53,28 @@ struct KeyValueCodingTests {
     #expect(numbers.value(forKey: "self") as? [Int?] == [3, nil, 4])
   }
 
+  @Test func unions() throws {
+    let hounds = kennel.hounds
+    try instance.write {
+      hounds[2].age = 5
+      kennel.pack.insert(objectsIn: hounds)
+    }
+    func ages(_ path: String) -> [Int]? { kennel.value(forKeyPath: path) as? [Int] }
+    #expect(ages("hounds.@unionOfObjects.age") == [5, 1, 5])
+    #expect(ages("hounds.@distinctUnionOfObjects.age") == [5, 1])
+    #expect(hounds.value(forKeyPath: "@unionOfObjects.yard.rooms") as? [Int?] == [nil, 2, nil])
+    #expect(hounds.value(forKeyPath: "@distinctUnionOfObjects.weight") as? [Double?] == [nil, 2.5])
+    #expect((ages("pack.@unionOfObjects.age") ?? []).sorted() == [1, 5, 5])
+    let all = instance.realm.objects(Kennel.self)
+    #expect(all.value(forKeyPath: "@unionOfArrays.hounds.age") as? [Int] == [5, 1, 5])
+    #expect(all.value(forKeyPath: "@distinctUnionOfArrays.hounds.age") as? [Int] == [5, 1])
+    #expect((all.value(forKeyPath: "@unionOfArrays.hounds") as? [Hound])?.map(\.id) == [0, 1, 2])
+    let numbers = List<Int>()
+    numbers.append(objectsIn: [3, 4, 3])
+    #expect(numbers.value(forKeyPath: "@unionOfObjects.self") as? [Int] == [3, 4, 3])
+    #expect(numbers.value(forKeyPath: "@distinctUnionOfObjects.self") as? [Int] == [3, 4])
+  }
+
   @Test func valuesOfASetHaveNoRepeats() throws {
     func check(_ pack: MutableSet<Hound>, _ yard: Yard) {
       #expect(Set(pack.value(forKey: "name") as! [String]) == ["x", "y"])

@@ -17,8 +17,13 @@ extension RealmCollection {
   /// `@max.age`. Aggregates ignore nil and NaN; over no values, the sum is 0 and the others are
   /// nil. `@sum.self` is the sum of the elements themselves.
   ///
-  /// Traps in the same cases as `value(forKey:)`, for other operators, and for values that are
-  /// neither numbers nor dates.
+  /// `@unionOfObjects` followed by a path gives the values as an array of `Any?`, repeated ones of
+  /// a set included, and `@distinctUnionOfObjects` each once, at its first position.
+  /// `@unionOfArrays` and `@distinctUnionOfArrays` give the elements of all collections that the
+  /// path leads to.
+  ///
+  /// Traps in the same cases as `value(forKey:)`, for other operators, and for aggregates of values
+  /// that are neither numbers nor dates.
   public func value(forKeyPath path: String) -> Any? {
     path.beginsWithBytes(of: "@")
       ? ElementKeys.aggregate(of: self, path) : ElementKeys.distinctValues(of: self, path)
@@ -166,7 +171,10 @@ private enum ElementKeys {
   /// The result of `value(forKey:)`: for a set without repeats.
   static func distinctValues<C: RealmCollection>(of elements: C, _ path: String) -> [Any?] {
     let values = values(of: elements, path)
-    guard elements._isSet else { return values }
+    return elements._isSet ? distinct(values) : values
+  }
+
+  private static func distinct(_ values: [Any?]) -> [Any?] {
     var seen: Set<AnyHashable?> = []
     return values.filter { value in
       guard let value else { return seen.insert(nil).inserted }
@@ -192,8 +200,14 @@ private enum ElementKeys {
   static func aggregate<C: Collection>(of elements: C, _ path: String) -> Any? {
     if path == "@count" { return elements.count }
     let (name, rest) = KeyedTarget.split(path)
-    guard let rest, !rest.isEmpty, ["@min", "@max", "@sum", "@avg"].contains(name) else {
-      trapOperator(path)
+    guard let rest, !rest.isEmpty else { trapOperator(path) }
+    switch name {
+    case "@min", "@max", "@sum", "@avg": break
+    case "@unionOfObjects": return values(of: elements, rest)
+    case "@distinctUnionOfObjects": return distinct(values(of: elements, rest))
+    case "@unionOfArrays": return joined(values(of: elements, rest), path)
+    case "@distinctUnionOfArrays": return distinct(joined(values(of: elements, rest), path))
+    default: trapOperator(path)
     }
     var fold = ValueFold(name == "@min" || name == "@max" ? .ends : .totals)
     for value in values(of: elements, rest) {
@@ -205,6 +219,21 @@ private enum ElementKeys {
     case "@sum": return fold.totals.sum.plain
     case "@avg": return fold.totals.average.plain
     default: trapOperator(path)
+    }
+  }
+
+  /// The elements of all collections among the values.
+  private static func joined(_ values: [Any?], _ path: String) -> [Any?] {
+    values.flatMap { value -> [Any?] in
+      switch value {
+      case nil: []
+      case let values as [Any?]: values
+      case let elements as any RealmCollection: self.values(of: elements, "self")
+      default:
+        trap(
+          "The path '\(path)' leads to '\(value!)', which is not a collection: use "
+            + "@unionOfObjects.")
+      }
     }
   }
 
@@ -230,7 +259,8 @@ private enum ElementKeys {
 
   private static func trapOperator(_ path: String) -> Never {
     trap(
-      "The path '\(path)' must be '@count', or '@min', '@max', '@sum' or '@avg' with a property."
+      "The path '\(path)' must be '@count', or '@min', '@max', '@sum', '@avg', '@unionOfObjects' "
+        + "or '@distinctUnionOfObjects' with a property."
     )
   }
 }
