@@ -170,8 +170,8 @@ private final class CopyCalls {
     let nodes = realm.objects(CopiedNode.self)
     keep("projections") { realm.objects(CopiedCard.self).observe($0) }
     keep("projected list") { CopiedCard(projecting: nodes[0]).numbers.observe($0) }
-    keep("sections") { nodes.sectioned(by: \.number).observe($0) }
-    keep("section") { nodes.sectioned(by: \.number)[0].observe($0) }
+    keep("sections") { nodes.sectioned(by: \.number).observeChanges($0) }
+    keep("section") { nodes.sectioned(by: \.number)[0].observeChanges($0) }
     keep("groups") { nodes.grouped(by: \.number, .count).observe($0) }
     keep("aggregate") { nodes.aggregate(.sum(of: \.number)).observe($0) }
   }

@@ -81,6 +81,39 @@ struct LostStoreTests {
     #expect(result != nil, "\(text)")
   }
 
+  /// An observer of sections has no case for it; one of their deltas has.
+  @Test func sectionsLogThatTheFileIsGone() async {
+    let result = await #expect(
+      processExitsWith: .exitCode(0), observing: [\.standardErrorContent]
+    ) {
+      let shelter = try Shelter()
+      let instance = try shelter.open(cats: 2)
+      let sections = instance.cats.sectioned(by: \.name)
+      var told: [String] = []
+      let tokens = [
+        sections.observe { change in
+          switch change {
+          case .initial: told.append("initial")
+          case .update: told.append("update")
+          }
+        },
+        sections[0].observe { _ in told.append("section") },
+        sections.observeChanges { if case .error = $0 { told.append("error") } },
+      ]
+      instance.pump()
+      try FileManager.default.removeItem(atPath: shelter.folder + "/cats.realm")
+      while told.last != "error", instance.scheduler.wait(timeout: 300) { instance.pump() }
+      precondition(told == ["initial", "section", "error"], "\(told)")
+      precondition(tokens.count == 3)
+      exit(0)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let lines = text.split(separator: "\n").filter {
+      $0.contains("an observer of sections is not called any more: ")
+    }
+    #expect(lines.count == 2, "\(text)")
+  }
+
   @Test func observersOnAQueueAreToldToo() throws {
     let shelter = try Shelter()
     let queue = DispatchQueue(label: "lost")

@@ -37,7 +37,6 @@ final class SectionRecorder<Key: _Persistable & Hashable, Element: RealmCollecti
         "-\(Self.text(deletions)) +\(Self.text(insertions)) ~\(Self.text(changed)) "
           + "-\(Array(went)) +\(Array(came))")
       follow(contents(sections), deletions, insertions, changed, came, went)
-    case .error(let error): calls.append("error \(error)")
     }
   }
 

@@ -119,7 +119,6 @@ struct ValueSectionTests {
       case .initial(let section): calls.append("initial \(Array(section))")
       case .update(let section, _, _, _, let came, let went):
         calls.append("\(Array(section)) \(Array(came)) \(Array(went))")
-      case .error: calls.append("error")
       }
     }
     a.pump()

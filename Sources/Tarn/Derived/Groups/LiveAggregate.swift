@@ -65,7 +65,9 @@ public struct LiveAggregate<Values>: _ObservableCollection, Equatable, CustomStr
   }
 }
 
-extension AggregateChange: _FailingChange {}
+extension AggregateChange: _FailingChange {
+  public static func _ended(by error: any Error) -> Self? { .error(error) }
+}
 extension AggregateChange: Sendable where Values: Sendable {}
 
 @available(*, unavailable, message: "it belongs to one thread or actor: pass a ThreadSafeReference")

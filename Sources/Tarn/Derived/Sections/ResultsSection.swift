@@ -108,7 +108,7 @@ public struct ResultsSection<
 
   public var _plainOrigin: _ChangeOrigin<SectionedResultsChange<Self>> {
     parent.changeOrigin(readsTarget: false) { news, _ in
-      news.map { $0.changes(of: key).ifAny }.map { SectionedResultsChange($0, revived()) }
+      news.map { $0.changes(of: key).ifAny }.flatMap { SectionedResultsChange($0, revived()) }
     }
   }
 

@@ -6,7 +6,10 @@ public protocol RealmSectionedResult: RandomAccessCollection, Equatable, _Scoped
   CustomStringConvertible
 where Index == Int, _Change == SectionedResultsChange<Self> {}
 
-/// The argument of an observer of sections.
+/// The argument of an observer of sections: one of two cases, as in Realm.
+///
+/// If the file can no longer be followed, the observation ends, and an error is logged. Observe
+/// with `observeChanges` or iterate over `changes` to receive that error.
 public enum SectionedResultsChange<Collection> {
   /// The first call: the sections are ready to be read.
   case initial(Collection)
@@ -22,11 +25,14 @@ public enum SectionedResultsChange<Collection> {
   case update(
     Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath],
     sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
-  /// The file can no longer be followed; this is the last call.
-  case error(any Error)
 }
 
-extension SectionedResultsChange: _FailingChange {}
+extension SectionedResultsChange: _FailingChange {
+  public static func _ended(by error: any Error) -> SectionedResultsChange? {
+    StoreLog.shared.write(.error, "an observer of sections is not called any more: \(error)")
+    return nil
+  }
+}
 
 /// The objects or values of results in sections: lazy and live, like `Results`.
 ///
@@ -139,7 +145,7 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
 
   public var _plainOrigin: _ChangeOrigin<SectionedResultsChange<Self>> {
     changeOrigin(readsTarget: false) { news, _ in
-      news.map { $0.changes.ifAny }.map { SectionedResultsChange($0, revived()) }
+      news.map { $0.changes.ifAny }.flatMap { SectionedResultsChange($0, revived()) }
     }
   }
 
@@ -176,7 +182,8 @@ extension SectionedResults: RealmSectionedResult, DumpedCollection {
 }
 
 extension SectionedResultsChange {
-  init(_ news: News<SectionChanges>, _ collection: @autoclosure () -> Collection) {
+  /// Nil for an error, which is logged.
+  init?(_ news: News<SectionChanges>, _ collection: @autoclosure () -> Collection) {
     switch news {
     case .initial: self = .initial(collection())
     case .update(let changes):
@@ -185,7 +192,9 @@ extension SectionedResultsChange {
         insertions: changes.insertions.map(IndexPath.init),
         modifications: changes.modifications.map(IndexPath.init),
         sectionsToInsert: changes.sectionsToInsert, sectionsToDelete: changes.sectionsToDelete)
-    case .error(let error): self = .error(Realm.Error(error))
+    case .error(let error):
+      _ = Self._ended(by: Realm.Error(error))
+      return nil
     }
   }
 }

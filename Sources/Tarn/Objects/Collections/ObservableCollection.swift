@@ -1,7 +1,7 @@
 /// A change that can report that no further changes follow.
 public protocol _FailingChange: SendableMetatype {
-  /// The change that reports an error.
-  static func error(_ error: any Error) -> Self
+  /// The change that reports an error; nil for one that has no such case, which then is logged.
+  static func _ended(by error: any Error) -> Self?
 }
 
 /// The common interface of collections for their observers. The library provides the conformances.
@@ -21,14 +21,20 @@ public protocol _DeltaCollection: _ObservableCollection {
   var _changeOrigin: _ChangeOrigin<ObservedChange<Self, _Delta>> { get }
 }
 
-extension RealmCollectionChange: _FailingChange {}
-extension RealmMapChange: _FailingChange {}
-extension ObservedChange: _FailingChange {}
+extension RealmCollectionChange: _FailingChange {
+  public static func _ended(by error: any Error) -> Self? { .error(error) }
+}
+extension RealmMapChange: _FailingChange {
+  public static func _ended(by error: any Error) -> Self? { .error(error) }
+}
+extension ObservedChange: _FailingChange {
+  public static func _ended(by error: any Error) -> Self? { .error(error) }
+}
 
 extension _ObservableCollection {
   /// Calls `block` first with `.initial`, once the collection can be read without delay, and then
   /// with the exact difference whenever it has changed. Commits in quick succession are reported in
-  /// one call. `.error` is the last call.
+  /// one call. `.error` is the last call; sections have no such case, and log the error.
   ///
   /// These are changes:
   ///

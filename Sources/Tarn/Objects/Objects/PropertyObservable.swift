@@ -110,7 +110,9 @@ extension _PropertyObservable {
   }
 }
 
-extension ObjectChange: _FailingChange {}
+extension ObjectChange: _FailingChange {
+  public static func _ended(by error: any Error) -> Self? { .error(error) }
+}
 
 extension ObjectChange {
   /// The same change for a type that represents the object.

@@ -85,7 +85,7 @@ extension RemoteObserver {
       }
       return token
     } catch {
-      block(actor, .error(error))
+      if let end = Change._ended(by: error) { block(actor, end) }
       return NotificationToken()
     }
   }
@@ -113,7 +113,7 @@ extension RemoteObserver {
         if let here, here.session == nil { here.delivery.deliverRound() }
         host.take(token, state)
       } catch {
-        block(.error(error))
+        if let end = Change._ended(by: error) { block(end) }
       }
     }
     return NotificationToken(state, host)
