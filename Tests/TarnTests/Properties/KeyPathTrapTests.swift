@@ -22,7 +22,9 @@ struct KeyPathTrapTests: TrapSuite {
   private static let order =
     negative + "sort by it. Sort by a @Persisted property, or sort an array of the objects."
   private static let sum = negative + "compute with it. Iterate over the objects in Swift instead."
-  private static let sections = negative + "order sections by it. Give a closure instead"
+  private static let sections =
+    "and its getter does not read exactly one stored property, by which the store could order the "
+    + "sections. Give the order: sectioned(by:sortDescriptors:)."
 
   /// All mares, and the only one.
   private typealias Stable = (mares: Results<Mare>, mare: Mare)
@@ -78,9 +80,10 @@ struct KeyPathTrapTests: TrapSuite {
     row("distinct of a map", negative + "distinguish objects") {
       _ = $0.mare.named.distinct(by: [\.negative])
     },
-    row("sections", sections) { _ = $0.mares.sectioned(by: \.negative) },
-    row("sections with descriptors", sections) {
-      _ = $0.mares.sectioned(by: \.negative, sortDescriptors: ["age"])
+    row("sections by two properties", sections) { _ = $0.mares.sectioned(by: \.both) },
+    row("sections by none", sections) { _ = $0.mares.sectioned(by: \.constant) },
+    row("sections by the count of a list", sections) {
+      _ = $0.mares.sectioned(by: \.foals.count)
     },
   ]
 

@@ -42,6 +42,26 @@ struct SectionedResultsTests {
     #expect(text(down) == "b: 4 1, c: 3, a: 2 0")
   }
 
+  /// The getter reads one property, by which the rows are ordered.
+  @Test func aComputedPropertyMakesSections() throws {
+    let a = try open()
+    try a.write { a.cat(3)!.home = Home("High Street") }
+    #expect(text(a.cats.sectioned(by: \.decade)) == "0: 0, 1: 1 2, 3: 3 4")
+    #expect(text(a.cats.sectioned(by: \.decade, ascending: false)) == "3: 4 3, 1: 2 1, 0: 0")
+    #expect(text(a.cats.sectioned(by: \.name.count)) == "1: 0 2 1 4 3")
+    #expect(text(a.cats.sectioned(by: \.streetLength)) == "11: 3, 0: 0 1 2 4")
+    let both = a.cats.sectioned(by: \.nameAndAge, sortDescriptors: ["name", "age"])
+    #expect(text(both) == "a0: 0, a20: 2, b10: 1, b40: 4, c30: 3")
+    #expect(a.cats.sectioned(by: \.decade) == a.cats.sectioned(by: \.decade))
+    let recorder = SectionRecorder(a.cats.sectioned(by: \.decade)) { "\($0.id) \($0.age)" }
+    a.pump()
+    try a.write { a.cat(0)!.age = 35 }
+    a.pump()
+    #expect(recorder.calls == ["initial 3", "-[] +[1.1] ~[] -[0] +[]"])
+    #expect(recorder.problems == [])
+    #expect(text(a.cats.sectioned(by: \.decade).freeze()) == "1: 1 2, 3: 3 0 4")
+  }
+
   @Test func whatCanBeAskedOfThem() throws {
     let a = try open()
     let sections = a.cats.sectioned(by: \.name)
@@ -187,4 +207,10 @@ struct SectionedResultsTests {
     #expect(sections.isEmpty)
     #expect(odd.isEmpty)
   }
+}
+
+extension Cat {
+  fileprivate var decade: Int { age == 0 ? 0 : age / 30 * 2 + 1 }
+  fileprivate var nameAndAge: String { name + "\(age)" }
+  fileprivate var streetLength: Int { home?.street.count ?? 0 }
 }

@@ -6,12 +6,16 @@ import TarnStore
 /// pass links (`\Person.address?.city`): reading then returns nil if one of them is nil, and
 /// assigning does nothing, like `?.`. It may end in a property of the objects in a list or set
 /// (`\Person.friends.projectTo.firstName`), which is read-only: assigning traps.
+///
+/// A computed property (`\Person.fullName`) is computed at each read, and assigned by its setter;
+/// without one, assigning traps. It has no place in key paths for sorting and observing; see
+/// <doc:ClassProjections>.
 @propertyWrapper
 public struct Projected<Root: ObjectBase, Value: _Projectable> {
   /// The property of the object.
   public let _keyPath: KeyPath<Root, Value>
-  /// The offset of the column in the object, if the property is the object's own; else 0. Written
-  /// by ProjectionLayout.
+  /// The offset of the column in the object, if the property is the object's own; less than 0 for a
+  /// computed property, else 0. Written by ProjectionLayout.
   public var _columnOffset: Int
 
   /// A property of the object.
@@ -50,8 +54,8 @@ public struct Projected<Root: ObjectBase, Value: _Projectable> {
     @inline(__always) get {
       let root = projection.rootObject
       let offset = projection[keyPath: storage]._columnOffset
-      guard offset != 0, let context = unsafe root._context else {
-        if root._state.contains(.tracing) { root._noteFront { wrapped } }
+      guard offset > 0, let context = unsafe root._context else {
+        if root._state.contains(.tracing) { root._noteFront(isComputed: offset < 0) { wrapped } }
         return root[keyPath: projection[keyPath: storage]._keyPath]
       }
       unsafe root._validate(context)
@@ -60,7 +64,7 @@ public struct Projected<Root: ObjectBase, Value: _Projectable> {
     @inline(__always) set {
       let root = projection.rootObject
       let offset = projection[keyPath: storage]._columnOffset
-      guard offset != 0, let context = unsafe root._context else {
+      guard offset > 0, let context = unsafe root._context else {
         return projection._assign(newValue, projection[keyPath: storage]._keyPath)
       }
       unsafe root._validate(context)
@@ -86,6 +90,11 @@ extension Projection {
       return
     }
     let property = layout.properties.first { $0.keyPath == keyPath }
+    if let property, property.isComputed {
+      trap(
+        "'\(type(of: self)).\(property.label)' projects a computed property without a setter. Set "
+          + "the properties that it is computed from.")
+    }
     guard let property, !property.isProjectedCollection else {
       trap(
         "'\(type(of: self)).\(property?.label ?? "")' is read from the objects of a list or set "

@@ -36,6 +36,12 @@ extension Projection: KeypathSortable {
       })
   }
 
+  public static func _propertyRead(by keyPath: AnyKeyPath) -> _PropertyPath? {
+    guard let keyPath = keyPath as? PartialKeyPath<Self> else { return nil }
+    return Tracer.onlyPropertyRead(by: keyPath) { (root: Root) in Self(projecting: root) }
+      .map { _PropertyPath(steps: $0) }
+  }
+
   public static func _underlyingPath(_ keyPath: String) -> String {
     ProjectionLayout.of(Self.self).path(ofLabel: keyPath) ?? keyPath
   }

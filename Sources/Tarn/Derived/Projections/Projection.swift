@@ -17,8 +17,9 @@ open class Projection<Root: ObjectBase>: ProjectionObservable {
 
   /// A view of an object, managed or not.
   ///
-  /// The first projection of a class traps if one of its `@Projected` properties is not a
-  /// `@Persisted` property of the object's class.
+  /// The first projection of a class finds out which of its properties project stored ones. For
+  /// that it runs the getters of computed ones that have the type of a stored property, for an
+  /// object that is in no Realm.
   public required init(projecting object: Root) {
     rootObject = object
     layout.bind(self)

@@ -9,15 +9,22 @@ struct ProjectedProperty: Sendable {
   @safe nonisolated(unsafe) let wrapper: any AnyProjected.Type  // because: metatypes never change
   @safe nonisolated(unsafe) let keyPath: AnyKeyPath  // because: nor do key paths
   /// The properties on its path, from the object on; for a projected collection the list or set,
-  /// followed by the properties of its elements.
+  /// followed by the properties of its elements; none for a computed property.
   let path: [PropertyReflection]
   let isProjectedCollection: Bool
+
+  /// It is no chain of stored properties: it is evaluated at each read.
+  var isComputed: Bool { path.isEmpty }
 
   /// The path's names, with dots.
   var name: String { PathText.text(of: path.map(\.name)) }
 
-  /// The offset of the column in the object's own wrapper, 0 if it is reached through a link.
-  var columnOffset: Int { path.count == 1 ? path[0].offset + path[0].wrapper.columnOffset : 0 }
+  /// The offset of the column in the object's own wrapper, 0 if it is reached through a link, -1
+  /// for a computed property.
+  var columnOffset: Int {
+    if isComputed { return -1 }
+    return path.count == 1 ? path[0].offset + path[0].wrapper.columnOffset : 0
+  }
 }
 
 /// The projected properties of a class of projections, found once in a process and cached.
@@ -30,8 +37,7 @@ final class ProjectionLayout: Sendable {
 
   private static let known = Lock<[ObjectIdentifier: ProjectionLayout]>(ofProcess: [:])
 
-  /// The layout of a projection's class, found from the first projection. Traps for a property that
-  /// is not in the file.
+  /// The layout of a projection's class, found from the first projection.
   static func of<Root>(_ projection: Projection<Root>) -> ProjectionLayout {
     let id = ObjectIdentifier(type(of: projection))
     if let known = known.withLock({ $0[id] }) { return known }
@@ -65,15 +71,11 @@ final class ProjectionLayout: Sendable {
       // The wrapper of `name` is `_name`.
       let label = DeclaredName.property(ofWrapper: unsafe String(cString: name))
       let keyPath = unsafe wrapper.keyPath(at: base + offset)
-      do throws(KeyPathFault) {
-        let path = try wrapper.path(of: keyPath)
-        found.append(
-          ProjectedProperty(
-            label: label, offset: offset, wrapper: wrapper, keyPath: keyPath, path: path,
-            isProjectedCollection: wrapper.isProjectedCollection))
-      } catch {
-        trap(error.message(for: .projection("\(Swift.type(of: projection)).\(label)")))
-      }
+      let path = try? wrapper.path(of: keyPath)
+      found.append(
+        ProjectedProperty(
+          label: label, offset: offset, wrapper: wrapper, keyPath: keyPath, path: path ?? [],
+          isProjectedCollection: wrapper.isProjectedCollection))
       return true
     }
     properties = found

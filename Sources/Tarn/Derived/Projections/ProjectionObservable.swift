@@ -28,6 +28,17 @@ extension ProjectionLayout {
     }
     var scope = ObjectScope(paths: [])
     for (number, property) in properties.enumerated() {
+      if property.isComputed {
+        // Its getter may read any of them.
+        guard wanted.isEmpty else { continue }
+        for read in ClassReflection.of(type(of: root)).properties {
+          let path = paths(PathText.text(of: [read.name]))[0]
+          scope.paths?.append(
+            ScopePath(classID: path.classID, property: number, dependencies: path.dependencies))
+          if !read.isComputed { scope.ends[number] = scope.ends[number] ?? path }
+        }
+        continue
+      }
       let own = wanted.isEmpty ? [property.name] : wanted.filter { property.isBegin(of: $0) }
       for path in own.flatMap(paths) {
         scope.paths?.append(
@@ -58,10 +69,15 @@ extension ProjectionLayout {
         + "its properties (\(labels)), or one of the properties that they project.")
   }
 
-  /// The path in the objects' class of a key path that begins with a label; nil for others.
+  /// The path in the objects' class of a key path that begins with a label; nil for others. Traps
+  /// for the label of a computed property.
   func path(ofLabel keyPath: String) -> String? {
     let label = keyPath[..<(keyPath.firstASCII(".") ?? keyPath.endIndex)]
     guard let property = properties.first(where: { $0.label == label }) else { return nil }
+    require(
+      !property.isComputed,
+      "'\(label)' projects a computed property, along which a key path cannot go. Name the "
+        + "properties that it is computed from.")
     return property.name + keyPath[label.endIndex...]
   }
 }
@@ -69,14 +85,14 @@ extension ProjectionLayout {
 extension ProjectedProperty {
   /// True if a path in the objects' class is the projected one, or continues from there.
   fileprivate func isBegin(of path: String) -> Bool {
-    path == name || path.beginsWithBytes(of: name + ".")
+    !isComputed && (path == name || path.beginsWithBytes(of: name + "."))
   }
 
   private var last: PropertyReflection { path[path.count - 1] }
 
   /// Collections are only named; their changes are reported to their own observers.
   private var isTold: Bool {
-    path.allSatisfy { $0.collection == .none && !$0.isComputed }
+    !isComputed && path.allSatisfy { $0.collection == .none && !$0.isComputed }
   }
 
   /// The old value, in the program's type.
@@ -86,6 +102,6 @@ extension ProjectedProperty {
 
   /// The current value.
   fileprivate func told<Root: ObjectBase>(of root: Root) -> Any? {
-    isTold ? flattened(root[keyPath: keyPath] as Any) : nil
+    isTold || isComputed && !isProjectedCollection ? flattened(root[keyPath: keyPath] as Any) : nil
   }
 }

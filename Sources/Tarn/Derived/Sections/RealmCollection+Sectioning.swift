@@ -8,18 +8,30 @@ extension RealmCollection where Element: KeypathSortable {
   /// realm.objects(Dog.self).sectioned(by: \.breed)
   /// ```
   ///
-  /// Traps for an unmanaged or invalidated collection, for a key path that is not a property, and
-  /// for one to objects or a collection.
+  /// A key path to a computed property is ordered by the stored property that its getter reads:
+  ///
+  /// ```swift
+  /// realm.objects(Dog.self).sectioned(by: \.initial)  // var initial: String { … name … }
+  /// ```
+  ///
+  /// To find that property, the getter runs once on an object that is in no Realm. The keys are
+  /// computed for every object at the first use, like those of a block, and under the same rules:
+  /// see `sectioned(by:sortDescriptors:)`.
+  ///
+  /// Traps for an unmanaged or invalidated collection, for a computed property whose getter reads
+  /// no stored property or several, and for a key path to objects or a collection.
   public func sectioned<Key: _Persistable & Hashable>(
     by keyPath: KeyPath<Element, Key>, ascending: Bool = true
   ) -> SectionedResults<Key, Element> {
     SectionKeyRule.check(Key.self)
-    let descriptor = SortDescriptor(keyPath, ascending: ascending, for: .sections)
+    let column = SectionKeyRule.column(orderedBy: keyPath)
+    let descriptor = SortDescriptor(keyPath: column, ascending: ascending)
     return sectioned(by: keyPath, sortDescriptors: [descriptor])
   }
 
   /// The objects in sections, one for each value of a property, in the order of their first
-  /// objects. `sortDescriptors` order the objects; the first one must be that property.
+  /// objects. `sortDescriptors` order the objects; the first one must be that property, unless it
+  /// is computed. The keys of a computed property are those of a block that reads it.
   ///
   /// Traps for an unmanaged or invalidated collection, without a descriptor, for a first one that
   /// is another property, and for a key path to objects or a collection.
@@ -29,13 +41,15 @@ extension RealmCollection where Element: KeypathSortable {
     SectionKeyRule.check(Key.self)
     let base = _derivation
     let spec = base.spec.sorted(SectionKeyRule.checked(sortDescriptors))
-    let own = base.spec.sorted([SortDescriptor(keyPath, for: .sections)])
-    let (wanted, given) = (own.orderTerms[0].path, spec.orderTerms[0].path)
-    require(
-      wanted == given,
-      "The section key path must match the primary sort descriptor's key path: sections by "
-        + "'\(wanted.text())' cannot be sorted by "
-        + "'\(given.text())' first. Put the key path in front.")
+    if let stored = try? Element._properties(along: keyPath, throughElements: false) {
+      let own = base.spec.sorted([SortDescriptor(keyPath: stored.columnName)])
+      let (wanted, given) = (own.orderTerms[0].path, spec.orderTerms[0].path)
+      require(
+        wanted == given,
+        "The section key path must match the primary sort descriptor's key path: sections by "
+          + "'\(wanted.text())' cannot be sorted by "
+          + "'\(given.text())' first. Put the key path in front.")
+    }
     let results = Results<Element>(base.core, spec, createdInWrite: base.createdInWrite)
     return SectionedResults(results, SectionRule(keyPath))
   }
@@ -131,6 +145,18 @@ enum SectionKeyRule {
       }
     }
     return key
+  }
+
+  /// The column by which sections of a key path are ordered. Traps for a computed property that
+  /// does not depend on exactly one.
+  static func column<Root: KeypathSortable>(orderedBy keyPath: PartialKeyPath<Root>) -> String {
+    do {
+      return try Root._properties(along: keyPath, throughElements: false).columnName
+    } catch {
+      if let read = Root._propertyRead(by: keyPath) { return read.columnName }
+      let fault = error as? KeyPathFault
+      trap(fault?.message(for: .sections) ?? "internal error: \(error)")
+    }
   }
 
   /// Traps without a descriptor.

@@ -6,8 +6,9 @@ class PropertyTracing {
     of object: ObjectBase, _ number: UInt16, _ keyPath: AnyKeyPath, default make: () -> V
   ) -> V { make() }
 
-  /// The object is about to be read through that property of its projection.
-  func noteFront(_ keyPath: () -> AnyKeyPath) {}
+  /// The object is about to be read through that property of its projection, which may be a
+  /// computed one of the object.
+  func noteFront(isComputed: Bool, _ keyPath: () -> AnyKeyPath) {}
 }
 
 extension ObjectBase {
@@ -22,9 +23,9 @@ extension ObjectBase {
   /// Notes the property of a projection through which this object is about to be read, while a key
   /// path is traced.
   @inline(never) @usableFromInline
-  final func _noteFront(_ keyPath: () -> AnyKeyPath) {
+  final func _noteFront(isComputed: Bool, _ keyPath: () -> AnyKeyPath) {
     guard let image = unsafe _image else { return }
     let tracer = unsafe Unmanaged<PropertyTracing>.fromOpaque(image).takeUnretainedValue()
-    tracer.noteFront(keyPath)
+    tracer.noteFront(isComputed: isComputed, keyPath)
   }
 }

@@ -14,8 +14,6 @@ struct KeyPathFault: Error {
   /// The use of a key path.
   enum Use {
     case name, order, aggregate, condition, distinct, sections, grouping, observing, property
-    /// By a property of that name.
-    case projection(String)
 
     /// Whether a key path may continue from elements of collections.
     var goesThroughElements: Bool {
@@ -85,14 +83,11 @@ struct KeyPathFault: Error {
     case .property:
       "so its changes are not reported. Observe the @Persisted properties that it is computed from."
     case .sections:
-      "so the store cannot order sections by it. Give a closure instead: "
-        + "sectioned(by: { … }, sortDescriptors: […])."
+      "and its getter does not read exactly one stored property, by which the store could order "
+        + "the sections. Give the order: sectioned(by:sortDescriptors:)."
     case .grouping:
       "so the store cannot group by it. Group by a @Persisted property, or use Swift's "
         + "Dictionary(grouping:by:)."
-    case .projection(let name):
-      "so '\(name)' cannot project it. Project a @Persisted property, one reached through links, "
-        + "or a property of a list's objects: \\Person.friends.projectTo.name."
     }
   }
 }

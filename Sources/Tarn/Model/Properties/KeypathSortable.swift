@@ -12,6 +12,9 @@ public protocol KeypathSortable: RealmCollectionValue {
   static func _properties(
     along keyPath: AnyKeyPath, throughElements: Bool
   ) throws -> _PropertyPath
+  /// The one stored property that a key path to a computed value reads; nil if it reads none or
+  /// several. Runs the getter.
+  static func _propertyRead(by keyPath: AnyKeyPath) -> _PropertyPath?
   /// The key path in the objects' class that this one means.
   static func _underlyingPath(_ keyPath: String) -> String
 }
@@ -40,6 +43,11 @@ extension ObjectBase: KeypathSortable {
       trap("internal error: a key path of another class than \(Self.self)")
     }
     return _PropertyPath(steps: try Tracer.steps(of: keyPath, throughElements: throughElements))
+  }
+
+  public static func _propertyRead(by keyPath: AnyKeyPath) -> _PropertyPath? {
+    guard let keyPath = keyPath as? PartialKeyPath<Self> else { return nil }
+    return Tracer.onlyPropertyRead(by: keyPath).map { _PropertyPath(steps: $0) }
   }
 }
 

@@ -47,6 +47,10 @@ final class Tracer: PropertyTracing {
   private var front: KeyPathShape.Property?
   /// The value that the last property returned.
   private var lastValue: Any?
+  /// The links through which each object was reached.
+  private var ways: [ObjectIdentifier: [PropertyReflection]] = [:]
+  /// The paths of the properties that were read.
+  private var pathsRead: [[PropertyReflection]] = []
 
   private init(_ path: Path) {
     self.path = path
@@ -109,6 +113,32 @@ final class Tracer: PropertyTracing {
       front: tracer.front)
   }
 
+  /// The one stored property that a computed key path reads, maybe several times, and the links
+  /// that lead to it. Nil if it reads none, several, or one without an order.
+  ///
+  /// The getter runs, for an object that is in no Realm.
+  static func onlyPropertyRead<Root: ObjectBase, Front>(
+    by keyPath: PartialKeyPath<Front>, _ front: (Root) -> Front
+  ) -> [PropertyReflection]? {
+    let tracer = Tracer(Path())
+    _ = tracer.read(keyPath, front)
+    guard tracer.steps.allSatisfy({ $0.property != nil }) else { return nil }
+    var longest: [PropertyReflection] = []
+    for path in tracer.pathsRead where path.count > longest.count { longest = path }
+    let names = longest.map(\.name)
+    guard let last = longest.last, last.collection == .none, !last.isComputed, last.type != .link,
+      tracer.pathsRead.allSatisfy({ names.starts(with: $0.map(\.name)) })
+    else { return nil }
+    return longest
+  }
+
+  /// The same for an object's key path.
+  static func onlyPropertyRead<Root: ObjectBase>(
+    by keyPath: PartialKeyPath<Root>
+  ) -> [PropertyReflection]? {
+    onlyPropertyRead(by: keyPath) { (root: Root) in root }
+  }
+
   private var wentAlongPath: Bool {
     isChain && steps.count == path.properties.count
       && zip(steps, path.properties).allSatisfy { step, property in
@@ -128,13 +158,16 @@ final class Tracer: PropertyTracing {
     }
   }
 
-  private func makeObject(_ type: ObjectBase.Type) -> ObjectBase {
+  private func makeObject(
+    _ type: ObjectBase.Type, reachedBy way: [PropertyReflection] = []
+  ) -> ObjectBase {
     let object = type.init()
     ClassReflection.of(type).forgetValues(of: object)
     object._state = .tracing
     // Unmanaged objects have no image.
     unsafe object._image = unsafe UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
     objects.append(object)
+    ways[ObjectIdentifier(object)] = way
     tip = object
     return object
   }
@@ -157,9 +190,11 @@ final class Tracer: PropertyTracing {
     let property = properties.indices.contains(Int(number)) ? properties[Int(number)] : nil
     steps.append(Step(property: property, shape: KeyPathShape(keyPath)?.onlyProperty))
     guard let property else { return make() }
+    let way = (ways[ObjectIdentifier(object)] ?? []) + [property]
+    pathsRead.append(way)
     let value: V
     if let target = property.target, property.isPlainLink {
-      value = makeObject(target) as! V
+      value = makeObject(target, reachedBy: way) as! V
     } else if let count = elementCounts.first,
       let collection = collection(V.self, of: property.target, count: count)
     {
@@ -174,7 +209,8 @@ final class Tracer: PropertyTracing {
     return value
   }
 
-  override func noteFront(_ keyPath: () -> AnyKeyPath) {
+  override func noteFront(isComputed: Bool, _ keyPath: () -> AnyKeyPath) {
+    if isComputed { isChain = false }
     if front == nil { front = KeyPathShape(keyPath())?.onlyProperty }
   }
 
