@@ -1,8 +1,9 @@
 public import Dispatch
 
 // Observers on another actor or queue. The first member of each kind states the rules. Only these
-// blocks must be `@Sendable`, so the local forms stay separate: their blocks may capture confined
-// objects. The form on an actor is `async`, and its block receives the actor.
+// blocks must be sent there, so the local forms stay separate: their blocks may capture confined
+// objects. The form on an actor is `async`, and its block receives the actor. A block on a queue is
+// `sending`: it may capture variables that nothing else uses afterwards.
 
 extension _ObservableCollection {
   /// Calls `block` on an actor, as `observe` would there: first with `.initial` and then with each
@@ -51,7 +52,7 @@ extension _ObservableCollection {
   /// - Returns: a token; retain it for as long as you want to observe. Any thread may invalidate
   ///   it.
   public func observe(
-    on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
+    on queue: DispatchQueue?, _ block: sending @escaping (_Change) -> Void
   ) -> NotificationToken {
     register(on: queue, block) { $0.observe($1) }
   }
@@ -74,7 +75,7 @@ extension _DeltaCollection {
   ///
   /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
   public func observeChanges(
-    on queue: DispatchQueue?, _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
+    on queue: DispatchQueue?, _ block: sending @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
     register(on: queue, block) { $0.observeChanges($1) }
   }
@@ -117,7 +118,7 @@ extension _ScopedCollection {
   ///
   /// - Returns: a token; keep it for as long as you want to observe. Any thread may invalidate it.
   public func observe(
-    keyPaths: [String]?, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
+    keyPaths: [String]?, on queue: DispatchQueue?, _ block: sending @escaping (_Change) -> Void
   ) -> NotificationToken {
     observe(_ObservationScope(keyPaths: keyPaths, of: _ScopeRoot.self), on: queue, block)
   }
@@ -126,14 +127,14 @@ extension _ScopedCollection {
   @_disfavoredOverload
   public func observe(
     keyPaths: [PartialKeyPath<_ScopeRoot>], on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (_Change) -> Void
+    _ block: sending @escaping (_Change) -> Void
   ) -> NotificationToken where _ScopeRoot: KeypathSortable {
     observe(_ObservationScope(keyPaths), on: queue, block)
   }
 
   /// The same for the changes within a depth, as in `observe(depth:)`. Traps for a negative depth.
   public func observe(
-    depth: Int, on queue: DispatchQueue?, _ block: @escaping @Sendable (_Change) -> Void
+    depth: Int, on queue: DispatchQueue?, _ block: sending @escaping (_Change) -> Void
   ) -> NotificationToken {
     observe(_ObservationScope(depth: depth), on: queue, block)
   }
@@ -176,7 +177,7 @@ extension _ScopedCollection {
   ///   it.
   public func observeChanges(
     keyPaths: [String]?, on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
+    _ block: sending @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
     observeChanges(_ObservationScope(keyPaths: keyPaths, of: _ScopeRoot.self), on: queue, block)
   }
@@ -185,7 +186,7 @@ extension _ScopedCollection {
   @_disfavoredOverload
   public func observeChanges(
     keyPaths: [PartialKeyPath<_ScopeRoot>], on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
+    _ block: sending @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken where _ScopeRoot: KeypathSortable {
     observeChanges(_ObservationScope(keyPaths), on: queue, block)
   }
@@ -193,7 +194,7 @@ extension _ScopedCollection {
   /// The same for the changes within a depth, as in `observe(depth:)`. Traps for a negative depth.
   public func observeChanges(
     depth: Int, on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
+    _ block: sending @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
     observeChanges(_ObservationScope(depth: depth), on: queue, block)
   }
@@ -211,7 +212,7 @@ extension _ScopedCollection {
 
   private func observe(
     _ scope: _ObservationScope, on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (_Change) -> Void
+    _ block: sending @escaping (_Change) -> Void
   ) -> NotificationToken {
     register(on: queue, block) { $0._plainOrigin.scoped(to: scope).observe($1) }
   }
@@ -227,7 +228,7 @@ extension _ScopedCollection {
 
   private func observeChanges(
     _ scope: _ObservationScope, on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (ObservedChange<Self, _Delta>) -> Void
+    _ block: sending @escaping (ObservedChange<Self, _Delta>) -> Void
   ) -> NotificationToken {
     register(on: queue, block) { $0._changeOrigin.scoped(to: scope).observe($1) }
   }
@@ -238,10 +239,11 @@ extension ThreadConfined {
   ///
   /// - Parameter observe: observes this, or its counterpart there.
   func register<Change: _FailingChange>(
-    on queue: DispatchQueue?, _ block: @escaping @Sendable (Change) -> Void,
+    on queue: DispatchQueue?, _ block: sending @escaping (Change) -> Void,
     _ observe: @escaping @Sendable (Self, @escaping (Change) -> Void) -> NotificationToken
   ) -> NotificationToken {
     guard let queue else { return observe(self, block) }
-    return RemoteObserver(self).observe(on: queue, block, observe)
+    nonisolated(unsafe) let block = block  // because: it was sent, and only the queue calls it
+    return RemoteObserver(self).observe(on: queue, { unsafe block($0) }, observe)
   }
 }

@@ -30,7 +30,7 @@ extension _PropertyObservable {
   /// Realm are reported, too. If the object does not exist there, the token is inactive.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
+    _ block: sending @escaping (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
     observe(along: .texts(keyPaths), on: queue, block)
   }
@@ -39,7 +39,7 @@ extension _PropertyObservable {
   @_disfavoredOverload
   public func observe(
     keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
+    _ block: sending @escaping (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
     observe(along: .properties(_names(of: keyPaths)), on: queue, block)
   }
@@ -55,7 +55,7 @@ extension _PropertyObservable {
 
   private func observe(
     along keyPaths: _ObjectPaths, on queue: DispatchQueue?,
-    _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
+    _ block: sending @escaping (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
     register(on: queue, block) { $0._objectOrigin(along: keyPaths).observe($1) }
   }
