@@ -98,6 +98,59 @@ struct ProjectedCollectionTests {
     #expect(frozen.count == 4)
   }
 
+  @Test func keyPathsChooseWhatCounts() throws {
+    var told: [String] = []
+    func note(_ name: String) -> (RealmCollectionChange<ProjectedCollection<String>>) -> Void {
+      { change in
+        guard case .update(_, _, let insertions, let modifications) = change else { return }
+        told.append("\(name) +\(insertions) ~\(modifications)")
+      }
+    }
+    let names = kennel.hounds.projectTo.name
+    let tokens = [
+      names.observe(keyPaths: nil, note("name")), names.observe(keyPaths: ["age"], note("age")),
+      names.observe(keyPaths: ["name", "yard.rooms"], note("both")),
+      names.observeChanges(keyPaths: ["age"]) {
+        if case .update(_, let delta) = $0 { told.append("delta ~\(delta.modificationsNew)") }
+      },
+    ]
+    func written(_ change: () -> Void) throws -> [String] {
+      told = []
+      try b.write(change)
+      a.pump()
+      return told
+    }
+    a.pump()
+    let hounds = b.realm.objects(Kennel.self)[0].hounds
+    #expect(try written { hounds[0].name = "Max" } == ["name +[] ~[0]", "both +[] ~[0]"])
+    #expect(try written { hounds[2].age = 1 } == ["age +[] ~[2]", "delta ~[2]"])
+    #expect(try written { b.yard(1)!.rooms = 7 } == ["both +[] ~[1]"])
+    #expect(try written { hounds.append(Hound(9)) }.count == 4)
+    for token in tokens { token.invalidate() }
+  }
+
+  @Test func keyPathsOnAQueue() async throws {
+    let names = kennel.hounds.projectTo.name
+    let queue = DispatchQueue(label: "projected")
+    let (calls, told) = AsyncStream.makeStream(of: String.self)
+    // Nothing else uses it: the block takes it to the queue.
+    var texts: [String] = []
+    let token = names.observe(keyPaths: ["age"], on: queue) { change in
+      defer { texts.append("\(change)") }
+      switch change {
+      case .initial(let names): told.yield("\(names.count + texts.count)")
+      case .update(_, _, _, let modifications): told.yield("\(modifications)")
+      case .error(let error): told.yield("\(error)")
+      }
+    }
+    var iterator = calls.makeAsyncIterator()
+    #expect(await iterator.next() == "4")
+    try b.write { b.realm.objects(Kennel.self)[0].hounds[0].name = "Max" }
+    try b.write { b.realm.objects(Kennel.self)[0].hounds[1].age = 1 }
+    #expect(await iterator.next() == "[1]")
+    token.invalidate()
+  }
+
   @Test(arguments: Array(1...4) as [UInt64])
   func differencesLeadFromStateToState(seed: UInt64) throws {
     let list = Recorder(kennel.hounds.projectTo.name)
