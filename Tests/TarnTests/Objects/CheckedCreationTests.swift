@@ -58,10 +58,10 @@ struct CheckedCreationTests {
     try instance.write {
       for wrong in Self.wrong {
         let values = try json(wrong.values)
-        do throws(Realm.InvalidValue) {
+        do {
           try instance.realm.create(StableBox.self, checking: values, unknownKeys: .refused)
           Issue.record("\(wrong.values) was taken")
-        } catch {
+        } catch let error as Realm.InvalidValue {
           #expect(error.reason == wrong.reason, "\(wrong.values): \(error)")
           #expect(error.propertyName == wrong.property, "\(error)")
           #expect(error.path == wrong.path, "\(error)")
@@ -97,9 +97,9 @@ struct CheckedCreationTests {
           + "'StableBox.number'. The number does not fit the property's type.")
     }
     instance.realm.create(StableHorse.self, value: [40])
-    do throws(Realm.InvalidValue) {
+    do {
       try instance.realm.create(StableHorse.self, checking: [40])
-    } catch {
+    } catch let error as Realm.InvalidValue {
       #expect(error.description.contains("existing primary key value '40'. Pass update: .modified"))
     }
   }

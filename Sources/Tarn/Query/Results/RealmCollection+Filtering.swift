@@ -29,8 +29,9 @@ extension RealmCollection where Element: KeypathSortable {
   /// Arguments are values, whatever they contain, and are never parsed as part of the string.
   ///
   /// For filters that are part of the program: a string that cannot be parsed traps with the
-  /// problem and its place. Use `filtered(_:_:)` for strings that come from outside, and `where`
-  /// for conditions that the compiler checks. Traps for an unmanaged or invalidated collection.
+  /// problem and its place. Use `filtered(_:_:)` or ``Filter`` for strings that come from outside,
+  /// and `where` for conditions that the compiler checks. Traps for an unmanaged or invalidated
+  /// collection.
   public func filter(_ format: String, _ arguments: Any?...) -> Results<Element> {
     let base = _derivation
     return Results(
@@ -45,9 +46,7 @@ extension RealmCollection where Element: KeypathSortable {
   /// - Throws: `Realm.Error.invalidInput` with the problem and the character where it is: a syntax
   ///   error, a property that the class does not have, sides that cannot be compared, or arguments
   ///   that are missing, too many or of the wrong kind.
-  public func filtered(
-    _ format: String, _ arguments: Any?...
-  ) throws(Realm.Error) -> Results<Element> {
+  public func filtered(_ format: String, _ arguments: Any?...) throws -> Results<Element> {
     let base = _derivation
     let spec = try base.filtered(FilterText(format, arguments))
     return Results(base.core, spec, createdInWrite: base.createdInWrite)
@@ -67,9 +66,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
   /// The same for strings from outside the program. Traps for an unmanaged or invalidated map.
   ///
   /// - Throws: `Realm.Error.invalidInput` with the problem and its place.
-  public func filtered(
-    _ format: String, _ arguments: Any?...
-  ) throws(Realm.Error) -> Results<Value.Wrapped> {
+  public func filtered(_ format: String, _ arguments: Any?...) throws -> Results<Value.Wrapped> {
     let base = derivation(of: Value.Wrapped.self)
     let spec = try base.filtered(FilterText(format, arguments))
     return Results(base.core, spec, createdInWrite: base.createdInWrite)

@@ -26,12 +26,7 @@ extension RealmCollection where Element: ObjectBase {
           of: condition)
       }
       let rows = UnmanagedRows(Element.self)
-      let condition = try filter.predicate(
-        on: "'\(Element.className())'", nil, renamed: QuerySpec(Element.self).path
-      ) { (parsed) throws(PredicateSyntaxError) in
-        try parsed.check(on: ClassID(0), in: rows.schema.schema)
-      }
-      return index(of: condition, among: rows)
+      return index(of: try filter.predicate(on: Element.self, among: rows), among: rows)
     } catch {
       trap(error.message)
     }

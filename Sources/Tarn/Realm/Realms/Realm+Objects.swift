@@ -78,7 +78,7 @@ extension Realm {
   public func create<T: Object>(
     _ type: T.Type, checking value: Any, update: UpdatePolicy = .error,
     unknownKeys: UnknownKeys = .ignored
-  ) throws(InvalidValue) -> T {
+  ) throws -> T {
     try core.create(
       type, checking: value, update: update, allowsUnknownKeys: unknownKeys == .ignored)
   }
@@ -196,8 +196,9 @@ extension Realm {
   }
 
   /// Creates an object of a class in the file, from values by name, an array in the order of the
-  /// columns, or another object. Missing values are zero, empty or nil; a missing primary key that
-  /// is an id is generated.
+  /// columns, or another object. Missing values are those that the program's class declares for new
+  /// objects, except for values that are objects themselves. They are zero, empty or nil for a
+  /// class that the program does not have; a missing primary key that is an id is generated.
   ///
   /// Traps outside of a write, for names and values that do not fit the class, and for existing
   /// primary keys like `create`.
