@@ -43,6 +43,7 @@ public final class Migration {
     newCore.state.begin(with: migration.session.reader)
     newCore.write.begin(migration.session)
     newCore.oldSide = oldCore
+    newCore.declaredClasses = model
   }
 
   /// Invalidates the objects of the migration.

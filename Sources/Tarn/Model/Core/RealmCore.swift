@@ -16,6 +16,8 @@ import TarnStore
   weak var lastFrozen: RealmCore?
   /// On the new side of a migration, the instance of the old side.
   weak var oldSide: RealmCore?
+  /// On the new side of a migration, the program's classes, which declare values of new objects.
+  var declaredClasses: ModelSchema?
   /// Writes that wait for their turn or for the disk; nil until there is one.
   @safe @exclusivity(unchecked) final var pendingWrites: (any PendingWrites)?
   /// The instance's part of a session with a server; lives as long as the instance.

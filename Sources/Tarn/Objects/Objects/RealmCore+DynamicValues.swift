@@ -49,6 +49,12 @@ extension RealmCore {
     _ made: ValueReader.Made, _ binding: ClassBinding, _ update: Realm.UpdatePolicy
   ) {
     let session = writing("create objects")
+    let declared = declaredValues(for: made, binding)
+    var initial: [ColumnID: Value] = [:]
+    for case (let property, .single(let boxed)) in declared {
+      initial[column(of: property, in: binding)] = boxed.value
+    }
+    var isNew = true
     var values: [ColumnID: Value] = [:]
     for case (let property, .single(let boxed)) in made.values
     where boxed.object == nil && boxed.nested == nil {
@@ -56,18 +62,20 @@ extension RealmCore {
     }
     let id = binding.classID
     func insert() throws(StorageError) -> ObjectKey {
-      try inserting(into: id) { () throws(StorageError) in try session.create(values, in: id) }
+      let all = values.merging(initial) { given, _ in given }
+      return try inserting(into: id) { () throws(StorageError) in try session.create(all, in: id) }
     }
     let key = trapping { () throws(StorageError) in
       guard let primary = binding.schema.primaryKey else {
         return try insert()
       }
-      let value = values[primary] ?? binding.schema[primary].zero
+      let value = values[primary] ?? initial[primary] ?? binding.schema[primary].zero
       values[primary] = value
       guard let existing = try session.find(primaryKey: value, in: id) else {
         return try insert()
       }
       if update == .error { trapDuplicate(value, binding) }
+      isNew = false
       for (column, value) in values.sorted(by: { $0.key < $1.key }) where column != primary {
         if update == .modified, try session.value(of: column, at: existing, in: id) == value {
           continue
@@ -80,6 +88,34 @@ extension RealmCore {
       return existing
     }
     adopt(made.object, key, binding)
+    guard isNew else { return }
+    for case (let property, let value) in declared {
+      guard case .elements = value else { continue }
+      set(column(of: property, in: binding), of: made.object, property, value, .error)
+    }
+  }
+
+  /// The values that the program's class declares for a new object, where none were given. Those
+  /// that are objects or refer to some are left out.
+  private func declaredValues(
+    for made: ValueReader.Made, _ binding: ClassBinding
+  ) -> [(property: PropertyReflection, value: GivenValue)] {
+    guard let declared = (declaredClasses ?? classes.model)[binding.schema.name] else { return [] }
+    let fresh = declared.type.init()
+    return declared.properties.compactMap { property in
+      guard !property.isComputed, !made.names.contains(property.columnName),
+        let stored = binding.reflection.property(property.columnName)
+      else { return nil }
+      guard property.collection != .none else {
+        let value = property.readBoxed(fresh)
+        let isPlain = value.object == nil && value.nested == nil && value.value != .null
+        return isPlain ? (stored, .single(value)) : nil
+      }
+      guard let elements = (property.read(fresh) as? any _CollectionProperty)?.backing,
+        elements.count > 0, elements.all.allSatisfy({ $0.object == nil && $0.nested == nil })
+      else { return nil }
+      return (stored, .elements(elements))
+    }
   }
 
   /// Sets a property of a dynamic object. Link targets are managed already, or are added.

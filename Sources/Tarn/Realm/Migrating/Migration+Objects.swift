@@ -75,7 +75,8 @@ extension Migration {
     core.dynamicObject(key, core.dynamicBinding(typeName))
   }
 
-  /// Creates an object on the new side from values, like `Realm.dynamicCreate`. Objects of the old
+  /// Creates an object on the new side from values, like `Realm.dynamicCreate`: missing values are
+  /// those that the program's class declares. Objects of the old
   /// side among the values, also in its collections, mean the new objects of their rows. Embedded
   /// ones are copied. Traps for an object that this migration has deleted.
   @discardableResult
