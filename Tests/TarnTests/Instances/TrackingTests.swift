@@ -46,6 +46,39 @@ struct TrackingTests {
     return (a, b)
   }
 
+  @Test func dynamicObjectsAreTracked() throws {
+    let (a, b) = try pair()
+    let changes = Changes()
+    let hound = b.realm.dynamicObjects("Hound")[1]
+    func track(_ name: String) { _ = changes.track { hound[name] } }
+    track("age")
+    try a.write { a.hound(1)!.name = "x" }
+    b.pump()
+    #expect(changes.news == 0)
+    try a.write { a.hound(1)!.age = 50 }
+    b.pump()
+    #expect(changes.news == 1)
+    track("yard")
+    try b.write { hound["yard"] = b.realm.dynamicObjects("Yard")[0] }
+    #expect(changes.news == 1)
+    track("name")
+    try b.write { hound["name"] = "y" }
+    #expect(changes.news == 1)
+  }
+
+  @Test func whetherARealmIsEmptyIsTracked() throws {
+    let (a, b) = try pair()
+    let changes = Changes()
+    #expect(changes.track { b.realm.isEmpty } == false)
+    try a.write { a.realm.deleteAll() }
+    b.pump()
+    #expect(changes.news == 1)
+    #expect(changes.track { b.realm.isEmpty } == true)
+    try a.write { a.realm.add(Yard(7)) }
+    b.pump()
+    #expect(changes.news == 1)
+  }
+
   @Test func aPropertyIsTrackedThroughEveryKindOfChange() throws {
     let (a, b) = try pair()
     let (near, far) = (Changes(), Changes())

@@ -178,6 +178,7 @@ import TarnStore
     checkThread()
     return trapping { () throws(StorageError) in
       let rows = rows()
+      tracking?.note(.classes(Set(rows.schema.schema.classes.map(\.id))))
       for described in rows.schema.schema.classes where try rows.count(of: described.id) > 0 {
         return false
       }

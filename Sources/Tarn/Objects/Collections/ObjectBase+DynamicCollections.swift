@@ -127,6 +127,7 @@ extension ObjectBase: DynamicReading {
     if property.collection != .none {
       return ManagedSequence(self, column, as: property).dynamicCollection
     }
+    if let tracking = core.tracking, let row = _row { tracking.note(.property(row, column)) }
     let value = _storedValue(column)
     switch value {
     case nil: return nil
