@@ -71,6 +71,10 @@ struct MigrationRunTests {
     #expect(throws: Realm.Error.fileNotFound) {
       try schemaVersionAtURL(folder.url("nothing.realm"))
     }
+    try Data(repeating: 65, count: 20_000).write(to: folder.url("text.realm"))
+    #expect(throws: Realm.Error.invalidDatabase) {
+      try schemaVersionAtURL(folder.url("text.realm"))
+    }
   }
 
   @Test func severalStepsInOneBlock() throws {

@@ -121,6 +121,21 @@ extension Realm {
       set { compaction = newValue.map { CompactionBox($0) } }
     }
 
+    /// True to refuse a file in an older format, with `Realm.Error.fileFormatUpgradeRequired`,
+    /// instead of converting it when it is opened. Nothing is converted so far: there is one
+    /// format.
+    public var disableFormatUpgrade = false
+
+    @available(
+      *, unavailable,
+      message: "Files are not encrypted by the library: put them in an encrypted file system"
+    )
+    /// Unavailable: files are not encrypted by the library.
+    public var encryptionKey: Data? {
+      get { nil }
+      set {}
+    }
+
     /// True to keep the objects that a cancelled write had added: the same Swift objects become
     /// unmanaged again, with the values that they had in the write, and can be added again.
     /// Otherwise they are invalidated. Costs a reference to each added object until the write ends.

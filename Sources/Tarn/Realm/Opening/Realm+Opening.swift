@@ -126,7 +126,9 @@ extension Realm {
 
 /// The schema version of a file.
 ///
-/// - Throws: `Realm.Error` if the file does not exist or cannot be read.
+/// - Throws: `Realm.Error.fileNotFound` if there is no file, `.invalidDatabase` if it is none of
+///   Tarn's or damaged, `.unsupportedFileFormatVersion` for one of a newer library,
+///   `.filePermissionDenied` if it may not be read, and the other codes of opening.
 public func schemaVersionAtURL(_ fileURL: URL) throws -> UInt64 {
   var options = Store.Options()
   options.isReadOnly = true
