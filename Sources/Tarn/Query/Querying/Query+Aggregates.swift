@@ -16,7 +16,7 @@ extension Query where T: _AggregatedCollection, T._Aggregated: _QueryNumber {
   public var avg: Query<Double> { aggregate(.average) }
 }
 
-extension Query where T: _AggregatedCollection, T._Aggregated: _QueryDecimal & _Persistable {
+extension Query where T: _AggregatedCollection, T._Aggregated: _QueryDecimal {
   /// The average of the values, to compare with a decimal.
   @_disfavoredOverload
   public var avg: Query<Decimal128> { aggregate(.average) }
@@ -38,7 +38,7 @@ extension Query where T: _QueryNumber {
   public var avg: Query<Double> { aggregateOfElements(.average) }
 }
 
-extension Query where T: _QueryDecimal & _Persistable {
+extension Query where T: _QueryDecimal {
   /// The average of the property, to compare with a decimal.
   @_disfavoredOverload
   public var avg: Query<Decimal128> { aggregateOfElements(.average) }
@@ -99,13 +99,13 @@ extension Query where T: _QueryStored, T._StoredType: _QueryNumber {
 // compiler prefers the forms above, which literals mean. They differ from those in a constraint
 // that always holds: two properties of one name need different ones.
 
-extension Query where T: _AggregatedCollection, T._Aggregated: _QueryNumber & _Persistable {
+extension Query where T: _AggregatedCollection, T._Aggregated: _QueryNumber & _PersistableInteger {
   /// The average of the values, to compare with one of their type.
   @_disfavoredOverload
   public var avg: Query<T._Aggregated> { aggregate(.average) }
 }
 
-extension Query where T: _QueryNumber & _Persistable {
+extension Query where T: _QueryNumber & _PersistableInteger {
   /// The average of the property, to compare with a value of its type.
   @_disfavoredOverload
   public var avg: Query<T> { aggregateOfElements(.average) }
