@@ -178,7 +178,9 @@ struct SequenceChunks {
   private mutating func replace(_ location: Location, with parts: ContiguousArray<Chunk>) {
     let block = blocks[location.block]
     block.replace(location.chunk, with: parts)
-    if parts.count > 1 { recent = nil }
+    // A block as the file has it may have more chunks; it is divided when it gets others.
+    guard parts.count > 1 else { return }
+    recent = nil
     if block.chunks.count > Self.chunksMax { cut(block: location.block) }
   }
 
