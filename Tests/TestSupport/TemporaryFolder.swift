@@ -5,7 +5,6 @@ package final class TemporaryFolder: Sendable {
   package let path: String
 
   package init() {
-    CrashReport.install
     path = FileManager.default.temporaryDirectory.path + "/tarn-test-" + UUID().uuidString
     try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
