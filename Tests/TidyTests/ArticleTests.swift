@@ -119,6 +119,7 @@ import Testing
     ],
     "json": ["ArticleTests": ["DaemonReference", "Shell"]],
     "python": ["DaemonExampleTests": ["DaemonExamples"]],
+    "sql": ["AppTests": ["FromAtlasDeviceSync"]],
   ]
 
   @Test func everyBlockHasItsTest() throws {
