@@ -131,6 +131,7 @@ struct ProjectedCollectionTests {
 
   @Test func keyPathsOnAQueue() async throws {
     let names = kennel.hounds.projectTo.name
+    let configuration = b.realm.configuration
     let queue = DispatchQueue(label: "projected")
     let (calls, told) = AsyncStream.makeStream(of: String.self)
     // Nothing else uses it: the block takes it to the queue.
@@ -145,8 +146,14 @@ struct ProjectedCollectionTests {
     }
     var iterator = calls.makeAsyncIterator()
     #expect(await iterator.next() == "4")
-    try b.write { b.realm.objects(Kennel.self)[0].hounds[0].name = "Max" }
-    try b.write { b.realm.objects(Kennel.self)[0].hounds[1].age = 1 }
+    // After the wait, the test may run on another thread.
+    func write() throws {
+      let realm = try Realm(configuration: configuration)
+      let hounds = realm.objects(Kennel.self)[0].hounds
+      try realm.write { hounds[0].name = "Max" }
+      try realm.write { hounds[1].age = 1 }
+    }
+    try write()
     #expect(await iterator.next() == "[1]")
     token.invalidate()
   }
