@@ -140,7 +140,7 @@ import Testing
       scan.hasSuffix(
         """
         keep: each commit changes the rows that it touches
-        route: changes find it by age > 5
+        route: changes find it by age >= 6
 
         """))
   }
