@@ -227,7 +227,7 @@ struct FileToOpen: ~Copyable {
     defer { if !isDone { unsafe mdb_env_close(handle.raw) } }
     let lockIdentity = try checkNames(lock)
     let descriptors = try opening.findDescriptors(
-      handle, facts.identity, lockIdentity, besides: [lock.raw])
+      handle, facts.identity, lockIdentity, besides: lockDescriptors(lock))
     let descriptor = try lockData(lockIdentity)
     defer { if !isDone { tarn_unlock_and_close(descriptor) } }
     try opening.tryReading(handle)
@@ -338,6 +338,15 @@ struct FileToOpen: ~Copyable {
     let byte = Self.dataByte(try lock.identity())
     try lock.awaitTable(options.deadline) { tarn_is_locked_elsewhere(file.raw, byte, 1) != 0 }
     return lock
+  }
+
+  /// The library's own descriptors of the lock file. `lock` has a copy of that of a nameless one,
+  /// which is closed when the file is open.
+  private borrowing func lockDescriptors(_ lock: borrowing LockFile) -> [Int32] {
+    switch namelessLock {
+    case .some(let nameless): [lock.raw, nameless.raw]
+    case nil: [lock.raw]
+    }
   }
 
   /// Opens repeatedly, until this process's slots are in the reader table and none is left of a
