@@ -60,7 +60,7 @@ struct ConfigurationKeysTests {
   }
 
   @Test func theArticleAndTheManualNameEachKey() throws {
-    let article = try article("Daemon")
+    let article = try article("Daemon") + article("DaemonReference")
     let manual = ConfigurationManual.text
     for key in Set(probes(ConfigurationKeys.all) { $0 }.flatMap(\.names)) {
       #expect(article.contains("`\(key)`") || article.contains("`\(key): "), "\(key)")
