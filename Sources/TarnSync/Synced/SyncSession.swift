@@ -226,7 +226,7 @@ public final class SyncSession: Sendable {
     }
   }
 
-  /// Waits like ``wait(for:)``, and calls `completion` with nil or with what that throws.
+  /// Waits like ``wait(for:)``, and calls `completion` with nil or with the error.
   ///
   /// - Parameter queue: where to call it; nil for any thread.
   public func wait(

@@ -22,7 +22,7 @@ struct TransferMeter: Sendable {
   /// A measurement.
   struct Step: Equatable, Sendable {
     let share: Double
-    /// What was transferred last, when everything is: a later transfer may end before it is
+    /// The last transfer, once everything is transferred: a later one may end before it is
     /// measured.
     let transfer: Transfer?
   }

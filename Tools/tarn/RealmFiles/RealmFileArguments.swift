@@ -57,8 +57,8 @@ struct RealmFileArguments {
   }
 
   /// Whether a file is one by its bytes; or by its name, such as an encrypted one, if it is no
-  /// store. A pipe is not opened: whoever writes to it would take that for the reader, and fail
-  /// as soon as it is closed again.
+  /// store. A pipe is not opened: the program that writes to it would take that for the
+  /// reader, and fail as soon as it is closed again.
   private static func isRealmFile(_ path: String, byName: Bool) -> Bool {
     let isNamed = byName && path.endsWithBytes(of: ".realm")
     var status = stat()

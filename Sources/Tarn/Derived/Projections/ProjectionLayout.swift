@@ -13,7 +13,7 @@ struct ProjectedProperty: Sendable {
   let path: [PropertyReflection]
   let isProjectedCollection: Bool
 
-  /// It is no chain of stored properties: it is evaluated at each read.
+  /// Whether its getter is evaluated at each read, because it is not a chain of stored properties.
   var isComputed: Bool { path.isEmpty }
 
   /// The path's names, with dots.

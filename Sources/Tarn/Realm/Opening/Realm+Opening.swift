@@ -126,9 +126,9 @@ extension Realm {
 
 /// The schema version of a file.
 ///
-/// - Throws: `Realm.Error.fileNotFound` if there is no file, `.invalidDatabase` if it is none of
-///   Tarn's or damaged, `.unsupportedFileFormatVersion` for one of a newer library,
-///   `.filePermissionDenied` if it may not be read, and the other codes of opening.
+/// - Throws: `Realm.Error.fileNotFound` if there is no file, `.invalidDatabase` if it is damaged
+///   or not a Tarn store, `.unsupportedFileFormatVersion` for one of a newer library,
+///   `.filePermissionDenied` if the process cannot read it, and the other codes of opening.
 public func schemaVersionAtURL(_ fileURL: URL) throws -> UInt64 {
   var options = Store.Options()
   options.isReadOnly = true
