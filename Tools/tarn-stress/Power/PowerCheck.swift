@@ -61,7 +61,8 @@ struct PowerCheck {
     WorkerLine.say("sum " + tally.sums.map(String.init).joined(separator: " "))
   }
 
-  /// The event during which each image's failure comes: more of them where more is undecided.
+  /// The event during which each image's failure comes: more of them where more is undecided, and as
+  /// many where a single write makes a commit durable.
   private func crashes() -> [Int] {
     var disk = CrashDisk(trace)
     disk.isLying = lies
@@ -69,7 +70,8 @@ struct PowerCheck {
     for (index, event) in trace.events.enumerated() {
       disk.begin(event)
       let isBefore = index < trace.beginning
-      sums.append((sums.last ?? 0) + (isBefore ? 0 : 1 + min(30, disk.undecided)))
+      let weight = event.isAtOnce ? 30 : min(30, disk.undecided)
+      sums.append((sums.last ?? 0) + (isBefore ? 0 : 1 + weight))
       disk.finish(event)
     }
     var event = 0
