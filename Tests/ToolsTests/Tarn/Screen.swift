@@ -5,6 +5,7 @@ import Testing
 final class Screen {
   let person: Int32
   let program: FileHandle
+  private var unread: [UInt8] = []
 
   init() throws {
     person = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -32,21 +33,26 @@ final class Screen {
     try #require(write(person, bytes, bytes.count) == bytes.count)
   }
 
-  /// The written text, at least up to that one. If it does not come, an issue is recorded after
-  /// five minutes without output.
+  /// The written text up to this one, from where the last call ended. If it does not come, an issue
+  /// is recorded after five minutes without output.
   func text(upTo wanted: String) -> String {
-    var bytes: [UInt8] = []
+    let wanted = Array(wanted.utf8)
     var piece = [UInt8](repeating: 0, count: 4096)
-    while !String(decoding: bytes, as: UTF8.self).contains(wanted) {
+    while true {
+      if let found = unread.firstRange(of: wanted) {
+        defer { unread.removeSubrange(..<found.upperBound) }
+        return String(decoding: unread[..<found.upperBound], as: UTF8.self)
+      }
       var wait = pollfd(fd: person, events: Int16(POLLIN), revents: 0)
       guard poll(&wait, 1, 300_000) > 0 else {
-        Issue.record("\(wanted.debugDescription) was not written")
+        Issue.record("\(String(decoding: wanted, as: UTF8.self).debugDescription) was not written")
         break
       }
       let count = read(person, &piece, piece.count)
       guard count > 0 else { break }
-      bytes += piece[..<count]
+      unread += piece[..<count]
     }
-    return String(decoding: bytes, as: UTF8.self)
+    defer { unread = [] }
+    return String(decoding: unread, as: UTF8.self)
   }
 }
