@@ -249,19 +249,24 @@ int bf_processor_seconds(int process, double *seconds) {
   return 0;
 }
 
-int bf_crowd_idle(bf_crowd *crowd, double seconds, double *used) {
+int bf_crowd_processor(bf_crowd *crowd, double *used) {
   *used = 0;
-  for (int round = 0; round < 2; round++) {
-    for (int i = 0; i < crowd->count; i++) {
-      double now = 0;
-      int error = bf_processor_seconds(crowd->processes[i], &now);
-      if (error) return error;
-      *used += round ? now : -now;
-    }
-    if (round == 0) bf_pause(seconds);
+  for (int i = 0; i < crowd->count; i++) {
+    double now = 0;
+    int error = bf_processor_seconds(crowd->processes[i], &now);
+    if (error) return error;
+    *used += now;
   }
-  *used /= seconds;
   return atomic_load(&crowd->board->failure);
+}
+
+int bf_crowd_idle(bf_crowd *crowd, double seconds, double *used) {
+  double before = 0, after = 0;
+  int error = bf_crowd_processor(crowd, &before);
+  bf_pause(seconds);
+  if (!error) error = bf_crowd_processor(crowd, &after);
+  *used = (after - before) / seconds;
+  return error;
 }
 
 void bf_crowd_end(bf_crowd *crowd) {

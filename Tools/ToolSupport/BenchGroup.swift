@@ -36,7 +36,10 @@ package struct BenchGroup: Sendable {
       ]),
     BenchGroup(
       name: "processes", title: "Other processes and actors",
-      ids: ["W8", "W8b", "W8c", "W8w", "W8t", "W8p", "W8a", "W17", "W17i"]),
+      ids: [
+        "W8", "W8b", "W8c", "W8w", "W8t", "W8p", "W8a", "W17", "W17i", "W18", "W18b", "W18c",
+        "W18x", "W18xb", "W18xc", "W18u",
+      ]),
     BenchGroup(
       name: "collections", title: "Lists, sets and maps",
       ids: ["W11", "W11r", "W11c", "W11a", "W11d", "W11n", "W11i", "W11x", "W11s", "W11m"]),

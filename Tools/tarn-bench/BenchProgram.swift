@@ -130,6 +130,9 @@ struct BenchWorkload {
       BenchWorkload("W8p", title: "commits that concern no observer", measurePassing),
       BenchWorkload("W8a", "W4a", title: "actors", measureActors),
       BenchWorkload("W17", "W17i", title: "many processes", measureCrowd),
+      BenchWorkload(
+        "W18", "W18b", "W18c", "W18x", "W18xb", "W18xc", "W18u",
+        title: "many processes with many queries", measureTicketWatchers),
       BenchWorkload("W2r", "W2s", "W2t", title: "asynchronous writes", measureAsyncWrites),
       BenchWorkload("W1", "W1f", title: "insert", measureInsert),
       BenchWorkload("W19", "W19m", title: "import a Realm file", measureRealmImport),

@@ -27,6 +27,11 @@ enum BenchChild {
       case "pass": try pass(arguments[1], arguments[2], Int(arguments[3]) ?? 0)
       case "follow":
         try follow(arguments[1], arguments[2], Int(arguments[3]) ?? 0, of: Int(arguments[4]) ?? 1)
+      case "tickets":
+        let numbers = arguments[4...].compactMap { Int($0) }
+        try watchTickets(
+          arguments[1], arguments[2], arguments[3], seat: numbers[0], of: numbers[1],
+          groups: numbers[2])
       case "open": try open(arguments[1], arguments[2], Int(arguments[3]) ?? 1)
       default: throw ToolError("unknown part")
       }

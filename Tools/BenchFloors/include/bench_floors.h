@@ -118,6 +118,8 @@ int bf_crowd_make(const char *folder, bf_crowd **crowd);
 int bf_crowd_join(bf_crowd *crowd, int processes);
 // One commit that is not synced: from its start until the last process has read the value.
 int bf_crowd_wake(bf_crowd *crowd, double *seconds);
+// The processor time of all of them so far.
+int bf_crowd_processor(bf_crowd *crowd, double *used);
 // The processor time that all of them take in a second, measured over that many.
 int bf_crowd_idle(bf_crowd *crowd, double seconds, double *used);
 void bf_crowd_end(bf_crowd *crowd);
