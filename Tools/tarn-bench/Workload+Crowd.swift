@@ -104,13 +104,8 @@ private final class BenchCrowd {
   /// Adds processes, until there are that many, and waits until all follow the file.
   func grow(to count: Int) throws {
     for seat in processes.count..<count {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-      process.arguments = [BenchChild.word, "follow", path, boardPath, "\(seat)", "\(seats)"]
-      process.standardInput = life.fileHandleForReading
-      process.standardOutput = FileHandle.nullDevice
-      try process.run()
-      processes.append(process)
+      let words = ["follow", path, boardPath, "\(seat)", "\(seats)"]
+      processes.append(try BenchChild.start(words, until: life))
     }
     _ = try board.wait(for: store.newestKnownVersion.rawValue, seats: count)
   }
@@ -225,12 +220,17 @@ extension BenchChild {
     scheduler.pump()
     guard calls == groups else { throw ToolError("W18: a first call is missing") }
     board.note(1, seat: seat)
-    let parent = getppid()
-    while getppid() == parent {
+    while !inputHasEnded() {
       scheduler.wait(timeout: 1)
       scheduler.pump()
     }
     for token in tokens { token.invalidate() }
+  }
+
+  /// Whether the standard input has ended, to which nothing is written.
+  private static func inputHasEnded() -> Bool {
+    var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    return poll(&input, 1, 0) > 0
   }
 }
 
@@ -244,6 +244,8 @@ private final class TicketWatchers {
   private let times: SharedNumbers
   private let groups: Int
   private var processes: [Process] = []
+  /// The processes end when it is closed.
+  private let life = Pipe()
   private var changes = 0
 
   /// - Parameters:
@@ -271,7 +273,7 @@ private final class TicketWatchers {
     times = try SharedNumbers(timesPath, count: TicketCrowd.changesMax)
     for seat in 0..<count {
       let words = [path, boardPath, timesPath, "\(seat)", "\(count)", "\(groupsEach)"]
-      processes.append(try BenchChild.start(["tickets"] + words).0)
+      processes.append(try BenchChild.start(["tickets"] + words, until: life))
     }
     _ = try board.wait(for: 1, seats: count)
   }
@@ -318,7 +320,7 @@ private final class TicketWatchers {
   }
 
   func end() {
-    for process in processes where process.isRunning { process.terminate() }
+    try? life.fileHandleForWriting.close()
     for process in processes { process.waitUntilExit() }
   }
 }

@@ -18,6 +18,17 @@ enum BenchChild {
     return (process, pipe)
   }
 
+  /// Starts one without output that ends when `life` is closed.
+  static func start(_ arguments: [String], until life: Pipe) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = [word] + arguments
+    process.standardInput = life.fileHandleForReading
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    return process
+  }
+
   static func run(_ arguments: [String]) -> Never {
     do {
       switch arguments.first {
