@@ -69,7 +69,7 @@ struct SequenceChunks {
 
   /// The elements of a small sequence.
   init(_ elements: SequenceElements) {
-    let origins = ContiguousArray((0..<elements.count).map { Origin(old: $0) })
+    let origins = Self.origins(from: 0, elements.count)
     blocks = [Block([Chunk(count: elements.count, body: Body(elements, origins))])]
     count = elements.count
     blockCounts = [count]
@@ -156,15 +156,23 @@ struct SequenceChunks {
       if base.shape.type == .any {
         for element in elements.values { _ = try base.snapshot.schema.checked(element) }
       }
-      var origins = ContiguousArray<Origin>()
-      origins.reserveCapacity(slots.count)
-      for slot in slots { origins.append(Origin(old: chunk.oldStart + slot)) }
+      let origins = Self.origins(from: chunk.oldStart + slots.lowerBound, slots.count)
       made.append(
         Chunk(
           count: slots.count, label: slots.lowerBound == 0 ? label : nil,
           oldStart: chunk.oldStart, body: Body(elements, origins)))
     }
     replace(location, with: made)
+  }
+
+  /// Those of adjacent elements that were not set.
+  private static func origins(from position: Int, _ count: Int) -> ContiguousArray<Origin> {
+    unsafe ContiguousArray(unsafeUninitializedCapacity: count) { origins, filled in
+      for index in 0..<count {
+        unsafe origins.initializeElement(at: index, to: Origin(old: position + index))
+      }
+      filled = count
+    }
   }
 
   /// The parts of a chunk that is too long; all of it if it is not.
@@ -302,7 +310,7 @@ extension SequenceElements {
   subscript(range: Range<Int>) -> SequenceElements {
     SequenceElements(
       keys: keys.isEmpty ? [] : ContiguousArray(keys[range]),
-      values: ContiguousArray(values[range]))
+      values: values.part(range))
   }
 }
 
@@ -310,12 +318,17 @@ extension ContiguousArray<SequenceChunks.Origin> {
   /// Calls `body` with the first of adjacent elements that were adjacent before and were not set,
   /// and with their number; with 1 for others.
   func forEachRun(_ body: (SequenceChunks.Origin, Int) -> Void) {
-    var first = 0
-    while first < count {
-      var end = first + 1
-      while end < count, self[first].isFollowed(by: self[end], after: end - first) { end += 1 }
-      body(self[first], end - first)
-      first = end
+    unsafe withUnsafeBufferPointer { origins in
+      var first = 0
+      while first < origins.count {
+        let origin = unsafe origins[first]
+        var end = first + 1
+        while end < origins.count,
+          unsafe origin.isFollowed(by: origins[end], after: end - first)
+        { end += 1 }
+        body(origin, end - first)
+        first = end
+      }
     }
   }
 }

@@ -273,6 +273,6 @@ extension SequenceElements {
     }
     return SequenceElements(
       keys: ContiguousArray(keys.map(placeholder)),
-      values: ContiguousArray(values.map(placeholder)))
+      values: ElementValues(values.map(placeholder)))
   }
 }

@@ -129,20 +129,15 @@
     return elements
   }
 
-  private func numbers(in slots: Range<Int>) -> ContiguousArray<TaggedValue> {
-    unsafe withUnsafeTemporaryAllocation(of: Int64.self, capacity: slots.count) { numbers in
-      guard let first = numbers.baseAddress, !slots.isEmpty else { return [] }
-      unsafe image.decodeInts(valueColumn, in: slots, into: first)
-      let isLink = shape.type == .link
-      return unsafe ContiguousArray(unsafeUninitializedCapacity: slots.count) { values, filled in
-        for index in 0..<slots.count {
-          let number = unsafe numbers[index]
-          let value: Value = isLink ? .link(ObjectKey(number)) : .int(number)
-          unsafe values.initializeElement(at: index, to: .value(value))
-        }
-        filled = slots.count
+  private func numbers(in slots: Range<Int>) -> ElementValues {
+    let numbers = unsafe ContiguousArray<Int64>(unsafeUninitializedCapacity: slots.count) {
+      numbers, filled in
+      if let first = numbers.baseAddress, !slots.isEmpty {
+        unsafe image.decodeInts(valueColumn, in: slots, into: first)
       }
+      filled = slots.count
     }
+    return ElementValues(numbers: numbers, areLinks: shape.type == .link)
   }
 }
 
@@ -196,14 +191,16 @@ enum SequencePacker {
     _ elements: SequenceElements, _ range: Range<Int>, to cluster: WorkingCluster,
     _ key: ObjectKey
   ) {
+    let areAdded: Void? = elements.values.withNumbers(in: range) {
+      unsafe cluster.append($0, from: key)
+    }
+    if areAdded != nil { return }
     unsafe withUnsafeTemporaryAllocation(of: Int64.self, capacity: range.count) { numbers in
-      unsafe elements.values.withUnsafeBufferPointer { values in
-        for (place, index) in range.enumerated() {
-          switch unsafe values[index] {
-          case .value(.int(let number)): unsafe numbers[place] = number
-          case .value(.link(let target)): unsafe numbers[place] = target.rawValue
-          default: trap("internal error: an element that is not a number")
-          }
+      for (place, index) in range.enumerated() {
+        switch elements.values[index] {
+        case .value(.int(let number)): unsafe numbers[place] = number
+        case .value(.link(let target)): unsafe numbers[place] = target.rawValue
+        default: trap("internal error: an element that is not a number")
         }
       }
       unsafe cluster.append(UnsafeBufferPointer(numbers), from: key)

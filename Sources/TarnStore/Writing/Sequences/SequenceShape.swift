@@ -96,7 +96,7 @@ package struct SequenceShape: Hashable, Sendable {
 /// as values, a list or set none.
 struct SequenceElements: Equatable {
   var keys: ContiguousArray<TaggedValue> = []
-  var values: ContiguousArray<TaggedValue> = []
+  var values = ElementValues()
 
   var count: Int { values.count }
 }

@@ -255,7 +255,7 @@ package final class WorkingSequence {
       try remove(positions[start]..<positions[end - 1] + 1)
       end = start
     }
-    let elements = SequenceElements(keys: [], values: ContiguousArray(items.map(\.element)))
+    let elements = SequenceElements(keys: [], values: ElementValues(items.map(\.element)))
     try insert(elements, origins, at: target)
   }
 

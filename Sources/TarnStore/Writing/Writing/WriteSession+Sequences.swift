@@ -287,7 +287,7 @@ extension WriteSession {
     if values.count == 1 { return try add(values[0], key: nil, at: index, to: sequence) }
     for value in values { check(value, sequence) }
     try sequence.insert(
-      SequenceElements(keys: [], values: ContiguousArray(values.map { .value($0) })), at: index)
+      SequenceElements(keys: [], values: ElementValues(values.map { .value($0) })), at: index)
     if sequence.shape.mayBeLong || sequence.shape.mayRefer {
       for value in values { try own(.value(value), in: sequence) }
     }
