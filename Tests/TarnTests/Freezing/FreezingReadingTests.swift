@@ -92,7 +92,7 @@ struct FreezingReadingTests {
     let glacier = try #require(frozen.dynamicObject(ofType: "Glacier", forPrimaryKey: 2))
     #expect(glacier.name as? String == "glacier 2")
     #expect(glacier.isFrozen)
-    #expect((glacier.largest as? DynamicObject)?.weight as? Int == 22)
+    #expect((glacier.largest as? Stone)?.weight == 22)
     #expect((glacier.depths as? List<Int>)?.count == 3)
     #expect(glacier.dynamicList("stones").map { $0.weight as? Int } == [20, 21, 22, 20])
     #expect(frozen.dynamicObjects("Stone").sorted(byKeyPath: "weight").count == 6)

@@ -261,7 +261,7 @@ struct OutsideValueTests {
       dynamic.weight = 1.5
       dynamic.foals = [instance.realm.create(StableHorse.self, value: [4]), ["id": 5]] as [Any]
       #expect(mother.realm != nil)
-      #expect((dynamic.mother as? DynamicObject)?.id as? Int == 2)
+      #expect((dynamic.mother as? StableHorse)?.id == 2)
     }
     let horse = try #require(instance.realm.object(ofType: StableHorse.self, forPrimaryKey: 1))
     #expect(horse.mother?.foals.map(\.id) == [3])

@@ -9,10 +9,11 @@ import TarnStore
 ///
 /// Names are those of columns in the file. A value has the type of the column: `Int` for every
 /// integer, `Bool`, `Float`, `Double`, `String`, `Data`, `Date`, `Decimal128`, `ObjectId`, `UUID`;
-/// a link is another `DynamicObject`. A list is a live `List` of such values, `List<DynamicObject>`
-/// for objects, and similarly for sets and maps: `MutableSet<Int>`, `Map<String, DynamicObject?>`.
-/// Assigning one, or an array or a dictionary, replaces all elements. Confined like any other
-/// object.
+/// a link is an object of the program's class, if the Realm has that class, and otherwise another
+/// `DynamicObject`, as always in migrations. A list is a live `List` of such values,
+/// `List<DynamicObject>` for objects, and similarly for sets and maps: `MutableSet<Int>`,
+/// `Map<String, DynamicObject?>`. Assigning one, or an array or a dictionary, replaces all elements.
+/// Confined like any other object.
 @dynamicMemberLookup
 public final class DynamicObject: Object {
   /// Creates an object without a class and without properties. Get dynamic objects from a Realm.

@@ -84,7 +84,10 @@ extension RealmCore {
 
   /// An object of any class: of the program's class of that name, else a dynamic one.
   func object(_ key: ObjectKey, of id: ClassID) -> ObjectBase {
-    let name = schemaToBind()[id].name
+    object(key, ofClass: schemaToBind()[id].name)
+  }
+
+  func object(_ key: ObjectKey, ofClass name: String) -> ObjectBase {
     guard let type = classes.model[name]?.type else {
       return object(key, dynamicBinding(name))
     }

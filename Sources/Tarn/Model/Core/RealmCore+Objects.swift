@@ -115,10 +115,10 @@ extension RealmCore {
     switch value {
     case .null, .list, .map: return nil
     case .object(let id, let key):
-      if property.isDynamic { return object(key, dynamicBinding(schemaToBind()[id].name)) }
+      if property.isDynamic { return object(key, of: id) }
       return property.wrapper.unboxed(_BoxedValue(value, object: object(key, of: id)))
     case .link(let key):
-      if let name = property.dynamicTarget { return object(key, dynamicBinding(name)) }
+      if let name = property.dynamicTarget { return object(key, ofClass: name) }
       return property.target.map { object(key, binding(of: $0)) }
     default: return property.wrapper.unboxed(_BoxedValue(value))
     }
