@@ -236,9 +236,10 @@ import Testing
     let outer = ring([(0, 0), (10, 0), (10, 10), (0, 10)])
     for _ in 0..<200 {
       let center = random.place()
+      let corners = [center, random.place()].sorted { $0.latitude < $1.latitude }
       let shapes: [GeoShape] = [
         .circle(center: center, radius: Double.random(in: 0...4, using: &random)),
-        .box(bottomLeft: center, topRight: random.place()),
+        .box(bottomLeft: corners[0], topRight: corners[1]),
         .polygon(outer: random.ring(around: SphericalVector(center), 0.2), holes: []),
         .polygon(outer: outer, holes: [ring([(2, 2), (4, 2), (4, 4)])]),
       ]
@@ -263,6 +264,7 @@ import Testing
     ("home IN geoCircle([1, 99], 1)", 18, "a place is a longitude from"),
     ("home IN geoCircle([1 2], 1)", 21, "expected ',' and a latitude"),
     ("home IN geoBox([1, 2])", 21, "expected ',' and the north-east corner"),
+    ("home IN geoBox([0, 2], [1, 1])", 8, "a box whose top is south of its bottom"),
     ("home GEOWITHIN {1, 2}", 15, "expected GEOBOX, GEOCIRCLE, GEOPOLYGON or %@"),
     ("home IN geoPolygon({[1, 2], [3, 4], [1, 2]})", 8, "a ring needs at least four places"),
     ("home IN geoPolygon([1, 2])", 19, "expected '{' and the places of a ring"),

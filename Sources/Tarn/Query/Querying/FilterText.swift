@@ -88,8 +88,6 @@ private struct FilterArgument {
     case AnyRealmValue.date(let date) as AnyRealmValue where !date.isStorable:
       return .unusable("a date that a Realm cannot store")
     case let value as any _Persistable: return boxed(value._box(), core)
-    case let box as GeoBox where box.isUpsideDown:
-      return .unusable("a box whose top is south of its bottom")
     case let shape as any _GeoShape:
       return isElement ? .unusable("a shape") : .shape(shape.stored)
     case is NSNull: return .value(.null)

@@ -79,7 +79,11 @@ final class GeoRegion: Hashable, Sendable {
   init(_ shape: GeoShape) throws(GeoMistake) {
     self.shape = shape
     switch shape {
-    case .box(let bottomLeft, let topRight): area = .box(bottomLeft, topRight)
+    case .box(let bottomLeft, let topRight):
+      guard bottomLeft.latitude <= topRight.latitude else {
+        throw GeoMistake("a box whose top is south of its bottom: exchange its corners")
+      }
+      area = .box(bottomLeft, topRight)
     case .circle(let center, let radius):
       guard radius >= 0, radius.isFinite else {
         throw GeoMistake("the radius of a circle must be 0 or more, not \(radius)")
