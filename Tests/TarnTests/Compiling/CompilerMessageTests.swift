@@ -72,6 +72,7 @@ struct CompilerMessageTests {
     "$0.prices.avg > 2.5", "$0.prices.avg > 3", "$0.prices.avg > Decimal128(3)",
     "$0.prices.avg == Double(3)", "$0.prices.avg < $0.weight", "$0.friends.price.avg == 3",
     "$0.scores.avg > Int(3)", "$0.friends.age.avg <= Int(3)", "$0.scores.avg == $0.weight",
+    "$0.floats.avg > Float(3)", "$0.floats.avg > 2.5", "$0.friends.length.avg == Float(3)",
     "$0.mood.like(.calm)", "$0.mood.like(\"c*\")", "$0.oldMood.starts(with: .calm)",
     "$0.marks.contains(1..<3)", "$0.marks.contains(1...3)", "$0.photo.contains(Data())",
     "($0.scores > 3).count > 1", "($0.friends.friends.age > 3).count == $0.age",
@@ -100,6 +101,8 @@ struct CompilerMessageTests {
       @Persisted var mixed: List<AnyRealmValue>
       @Persisted var moods: List<Mood?>
       @Persisted var prices: List<Decimal128>
+      @Persisted var floats: List<Float>
+      @Persisted var length: Float = 0
       @Persisted var colors: MutableSet<Int>
       @Persisted var marks: Map<String, Int>
       @Persisted var mother: Calf?

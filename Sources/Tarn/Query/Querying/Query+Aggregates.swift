@@ -105,6 +105,18 @@ extension Query where T: _AggregatedCollection, T._Aggregated: _QueryNumber & _P
   public var avg: Query<T._Aggregated> { aggregate(.average) }
 }
 
+extension Query where T: _AggregatedCollection, T._Aggregated == Float {
+  /// The average of the values, to compare with one of their type.
+  @_disfavoredOverload
+  public var avg: Query<Float> { aggregate(.average) }
+}
+
+extension Query where T == Float {
+  /// The average of the property, to compare with a value of its type.
+  @_disfavoredOverload
+  public var avg: Query<Float> { aggregateOfElements(.average) }
+}
+
 extension Query where T: _QueryNumber & _PersistableInteger {
   /// The average of the property, to compare with a value of its type.
   @_disfavoredOverload
