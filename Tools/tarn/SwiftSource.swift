@@ -86,7 +86,8 @@ struct SwiftSource {
 
   private func wrapper(_ column: ColumnSchema, _ described: ClassSchema) -> String {
     if column.id == described.primaryKey { return "@Persisted(primaryKey: true)" }
-    if column.isIndexed { return "@Persisted(indexed: true)" }
+    // The index of links serves backlinks, and is not declared.
+    if column.isIndexed, column.type != .link { return "@Persisted(indexed: true)" }
     return column.deleteRule == .cascade ? "@Persisted(onDelete: .cascade)" : "@Persisted"
   }
 
