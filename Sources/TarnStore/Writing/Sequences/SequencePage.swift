@@ -191,7 +191,7 @@ enum SequencePacker {
     _ elements: SequenceElements, _ range: Range<Int>, to cluster: WorkingCluster,
     _ key: ObjectKey
   ) {
-    let areAdded: Void? = elements.values.withNumbers(in: range) {
+    let areAdded: Void? = unsafe elements.values.withNumbers(in: range) {
       unsafe cluster.append($0, from: key)
     }
     if areAdded != nil { return }
