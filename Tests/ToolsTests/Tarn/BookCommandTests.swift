@@ -1,4 +1,5 @@
 import Foundation
+import RealmFixtures
 import TestSupport
 import Testing
 
@@ -68,6 +69,55 @@ import Testing
     #expect(try run("tarn query trips.tarn Trip 'ANY stops.city == \"Bath\"'").contains("West"))
   }
 
+  /// They need versions before and after, which the article does not make.
+  @Test func theShellsCommands() throws {
+    try file("pets.jsonl", #"{"name": "Rex", "age": 3, "colour": "brown"}"#)
+    try run("tarn import pets.realm pets.jsonl --class Dog")
+    let lines = try blocks("sh", "Shell").flatMap { $0.split(separator: "\n").map(String.init) }
+    let commands = lines.filter { !$0.hasPrefix("tarn watch ") }
+    try #require(commands.count == 9)
+    for command in commands.prefix(6) { try run(command) }
+    try file("more.jsonl", (0..<60).map { #"{"title": "Rex \#($0)", "age": 1}\#n"# }.joined())
+    try run("tarn import pets.realm more.jsonl --class Dog --nullable weight --batch 1 --defaults")
+    let printed = try commands.suffix(3).map { try run($0) }
+    #expect(printed[0].split(separator: "\n").count > 60)
+    #expect(printed[1].contains("Rex"))
+    #expect(try run("tarn count pets.realm Dog") == "60\n")
+  }
+
+  @Test func aFileOfRealm() throws {
+    _ = try home.file("old.realm", RealmFixture.named("tiny").bytes)
+    let printed = try commands("FromRealmFiles").map { try run($0) }
+    try #require(printed.count == 2)
+    #expect(printed[1].contains("class Dog: "))
+  }
+
+  private static let nginx = "/usr/sbin/nginx"
+
+  @Test(
+    .enabled(
+      if: FileManager.default.fileExists(atPath: nginx),
+      "installing nginx would start a server on this machine"))
+  func theConfigurationOfNginx() throws {
+    let block = try #require(blocks("nginx", "DaemonExamples").first)
+    let http = block.replacing("/var/cache/nginx/pages", with: home.file("pages"))
+    try file(
+      "nginx.conf",
+      """
+      pid \(home.file("pid"));
+      events {}
+      http {
+        access_log off;
+        \(["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+          "\($0)_temp_path \(home.file($0));"
+        }.joined(separator: "\n"))
+      \(http)
+      }
+
+      """)
+    try run("\(Self.nginx) -t -q -e '\(home.file("log"))' -c '\(home.file("nginx.conf"))'")
+  }
+
   private static let systemd = "/usr/bin/systemd-analyze"
 
   @Test(.enabled(if: FileManager.default.fileExists(atPath: systemd)))
@@ -75,6 +125,27 @@ import Testing
     let unit = try #require(blocks("ini", "Servers").first)
     try file("jobs.service", unit.replacing("/usr/local/bin/jobs", with: ToolProcess.tarn.path))
     try run("\(Self.systemd) verify --man=no --recursive-errors=no ./jobs.service")
+  }
+
+  /// What the article adds to the unit of the package.
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: systemd)))
+  func theUnitOfABackup() throws {
+    let change = try #require(blocks("ini", "BackupAndUpgrade").first)
+    let unit = try String(
+      contentsOfFile: "\(Self.root)/Tools/package/tarn-backup.service.in", encoding: .utf8)
+    try file(
+      "tarn-backup@.service",
+      unit.replacing("@PREFIX@/bin/tarn", with: ToolProcess.tarn.path))
+    let folder = home.file("tarn-backup@pets.service.d")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    _ = try home.file("tarn-backup@pets.service.d/override.conf", Array(change.utf8))
+    try run(
+      "\(Self.systemd) verify --man=no --recursive-errors=no ./tarn-backup@pets.service 2>&1")
+    // The units that enabling needs are those of the package.
+    let commands = try #require(blocks("sh", "BackupAndUpgrade").first)
+    #expect(commands.contains("tarn-backup@pets.timer"))
+    let timer = "\(Self.root)/Tools/package/tarn-backup.timer"
+    #expect(FileManager.default.fileExists(atPath: timer))
   }
 
   /// An article's packages are those that `make setup` installs for the library.
