@@ -26,7 +26,9 @@ extension CommandTable {
       .value(
         "add", "COL:TYPE,...", repeats: true,
         "add properties; types as for 'import --types': \(typeNames)"),
-      .value("rename", "OLD=NEW,...", repeats: true, "rename properties; the values stay"),
+      .value(
+        "rename", "OLD=NEW,...", repeats: true,
+        "rename properties; the values stay, and other options take either name"),
       .value("drop", "COL,...", repeats: true, "drop properties with their values"),
       .value("type", "COL:TYPE,...", repeats: true, "convert properties to other types"),
       .value("nullable", "COL,...", repeats: true, "let properties be null"),

@@ -69,8 +69,15 @@ private enum Kennel {
         """)
     #expect(try tarn("count", "a.tarn", "Dog", "title == 'Ann'").output == "1\n")
     try expectSound()
+    // As its help does.
+    let renamed = try tarn(
+      "alter", "a.tarn", "Dog", "--rename", "title=name", "--index", "name", "--nullable", "title")
+    #expect(renamed.output == "~ title → name\nchanged Dog, version 3\n")
+    let chained = try tarn("alter", "a.tarn", "Dog", "--rename", "name=title,title=call")
+    #expect(chained.errors.contains("class Dog has no property 'title'"))
+    _ = try tarn("alter", "a.tarn", "Dog", "--rename", "name=title")
     let same = try tarn("alter", "a.tarn", "Dog", "--nullable", "title", "--no-index", "age")
-    #expect(same.output == "nothing to change in Dog, version 2\n")
+    #expect(same.output == "nothing to change in Dog, version 4\n")
   }
 
   @Test(arguments: [

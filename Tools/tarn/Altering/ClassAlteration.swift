@@ -112,10 +112,10 @@ struct ClassAlteration {
   }
 
   private mutating func rename(_ renamed: [(from: String, to: String)]) throws {
-    for (from, to) in renamed {
-      // The place is that of a name before, which no other column gets.
+    let places = try renamed.map { try place(of: $0.from) }
+    for (place, (_, to)) in zip(places, renamed) {
       try refuseTaken(to)
-      entries[try place(of: from)].property.name = to
+      entries[place].property.name = to
     }
     let names = Dictionary(uniqueKeysWithValues: renamed.map { ($0.from, $0.to) })
     for rule in described.uniqueRules.map({ $0.map { described[$0].name } }) {

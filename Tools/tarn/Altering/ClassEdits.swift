@@ -1,7 +1,8 @@
 import TarnStore
 import ToolSupport
 
-/// The changes that `tarn alter` makes. Columns have the names that they have before.
+/// The changes that `tarn alter` makes. Columns have the names that they have before; a command may
+/// also use the new name of a renamed one.
 struct ClassEdits {
   /// A column and its new type.
   struct Typed {
@@ -21,17 +22,21 @@ struct ClassEdits {
   static let options = ["add", "type", "rename", "drop", "nullable", "index", "no-index"]
 
   init(_ arguments: ParsedArguments) throws {
-    added = try Self.types("add", arguments)
-    typed = try Self.types("type", arguments)
-    renamed = try StoreAccess.names("rename", arguments).map { word in
+    let renamed: [(from: String, to: String)] = try StoreAccess.names("rename", arguments).map { word in
       let (from, to) = PathText.first(of: word, before: "=")
       guard let to, !from.isEmpty, !to.isEmpty else {
         throw UsageError("--rename takes OLD=NEW, not '\(word)'")
       }
       return (PathText.name(from), PathText.name(String(to)))
     }
+    self.renamed = renamed
+    func former(_ name: String) -> String { renamed.first { $0.to == name }?.from ?? name }
     func names(_ option: String) -> [String] {
-      StoreAccess.names(option, arguments).map { PathText.name(String($0)) }
+      StoreAccess.names(option, arguments).map { former(PathText.name(String($0))) }
+    }
+    added = try Self.types("add", arguments)
+    typed = try Self.types("type", arguments).map {
+      Typed(name: former($0.name), reading: $0.reading, word: $0.word)
     }
     dropped = names("drop")
     nullable = names("nullable")
