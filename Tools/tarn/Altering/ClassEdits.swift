@@ -22,7 +22,8 @@ struct ClassEdits {
   static let options = ["add", "type", "rename", "drop", "nullable", "index", "no-index"]
 
   init(_ arguments: ParsedArguments) throws {
-    let renamed: [(from: String, to: String)] = try StoreAccess.names("rename", arguments).map { word in
+    let renamed: [(from: String, to: String)] = try StoreAccess.names("rename", arguments).map {
+      word in
       let (from, to) = PathText.first(of: word, before: "=")
       guard let to, !from.isEmpty, !to.isEmpty else {
         throw UsageError("--rename takes OLD=NEW, not '\(word)'")
