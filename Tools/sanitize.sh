@@ -12,6 +12,8 @@ reports=$PWD/build/sanitize-$kind
 options=log_path=$reports/report
 # Tests expect the signal by which a damaged file ends a process.
 options+=:handle_segv=0:handle_sigbus=0:handle_sigfpe=0
+# A test asks for more memory than there is.
+options+=:allocator_may_return_null=1
 case $kind in
   address) export ASAN_OPTIONS=$options:detect_leaks=${LEAKS:-0} ;;
   # A forked child opens its stores on a separate thread.

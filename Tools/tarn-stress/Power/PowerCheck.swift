@@ -61,8 +61,8 @@ struct PowerCheck {
     WorkerLine.say("sum " + tally.sums.map(String.init).joined(separator: " "))
   }
 
-  /// The event during which each image's failure comes: more of them where more is undecided, and as
-  /// many where a single write makes a commit durable.
+  /// The event during which each image's failure comes: more of them where more is undecided, and
+  /// as many where a single write makes a commit durable.
   private func crashes() -> [Int] {
     var disk = CrashDisk(trace)
     disk.isLying = lies
