@@ -17,18 +17,26 @@ final class Engine: Sendable {
   let mapStart = Atomic<UInt>(0)
   /// LMDB's flags for syncs.
   private let syncFlags: Atomic<UInt32>
+  private let writesThroughMap: Bool
 
   init(
     handle: LMDBHandle, descriptors: EngineDescriptors, mapByteCount: Int,
-    durability: EnvironmentOptions.Durability
+    options: EnvironmentOptions
   ) {
     self.handle = handle
     self.descriptors = descriptors
     self.mapByteCount = mapByteCount
-    syncFlags = Atomic(Self.flags(for: durability))
+    writesThroughMap = options.writesThroughMap
+    syncFlags = Atomic(Self.flags(for: options.durability))
   }
 
-  static func flags(for durability: EnvironmentOptions.Durability) -> UInt32 {
+  static func flags(for options: EnvironmentOptions) -> UInt32 {
+    // Nothing is behind memory to which it could be synced.
+    if options.writesThroughMap { return UInt32(MDB_WRITEMAP | MDB_NOSYNC) }
+    return flags(for: options.durability)
+  }
+
+  private static func flags(for durability: EnvironmentOptions.Durability) -> UInt32 {
     switch durability {
     case .full: 0
     case .consistent: UInt32(MDB_NOMETASYNC)
@@ -39,6 +47,7 @@ final class Engine: Sendable {
   /// Sets what the commit waits for. Only within a write transaction, so by one thread at a time:
   /// LMDB 0.9 has these flags for an environment, not for a transaction.
   func setDurability(_ durability: EnvironmentOptions.Durability) {
+    if writesThroughMap { return }
     let flags = Self.flags(for: durability)
     let former = syncFlags.load(ordering: .relaxed)
     if former == flags { return }
@@ -116,7 +125,7 @@ struct EngineOpening {
     guard result == 0, let raw = unsafe created else { return (result, nil) }
     unsafe mdb_env_set_mapsize(raw, mapByteCount)
     unsafe mdb_env_set_maxreaders(raw, UInt32(options.readerCount))
-    var flags = UInt32(MDB_NOSUBDIR | MDB_NOTLS) | Engine.flags(for: options.durability)
+    var flags = UInt32(MDB_NOSUBDIR | MDB_NOTLS) | Engine.flags(for: options)
     if !isWritable { flags |= UInt32(MDB_RDONLY) }
     result = unsafe dataPath.withPath { unsafe mdb_env_open(raw, $0, flags, mode) }
     if result == 0 { return unsafe (0, LMDBHandle(raw: raw)) }

@@ -30,7 +30,9 @@ extension Environment {
   /// Reserves a larger map once the file fills half of the current one, so that a commit finds
   /// room. A failure is not yet an error: the map still has room.
   func growEarly() {
-    let byteCount = knownByteCount.load(ordering: .relaxed)
+    let byteCount =
+      options.writesThroughMap
+      ? statistics.fileByteCount : knownByteCount.load(ordering: .relaxed)
     let outgrown = state.withLock { state -> Engine? in
       let engine = state.engine
       guard byteCount > engine.mapByteCount / 2, engine.mapByteCount < options.mapByteCount,
@@ -170,7 +172,6 @@ extension Environment {
     isDone = true
     try lock.lendingReaders { () throws(StorageError) in try opening.tryReading(handle) }
     return Engine(
-      handle: handle, descriptors: descriptors, mapByteCount: mapByteCount,
-      durability: options.durability)
+      handle: handle, descriptors: descriptors, mapByteCount: mapByteCount, options: options)
   }
 }

@@ -66,11 +66,15 @@ extension Environment {
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_stat(handle.raw, &tree)
     unsafe mdb_env_info(handle.raw, &info)
+    let pageCount = Int(unsafe info.me_last_pgno) + 1
+    let fileByteCount =
+      options.writesThroughMap
+      ? pageCount * pageSize : Int(FileFacts.of(descriptor: descriptor)?.byteCount ?? 0)
     return unsafe EnvironmentStatistics(
-      pageByteCount: pageSize, pageCount: Int(info.me_last_pgno) + 1,
+      pageByteCount: pageSize, pageCount: pageCount,
       branchPages: tree.ms_branch_pages, leafPages: tree.ms_leaf_pages,
       overflowPages: tree.ms_overflow_pages, entries: tree.ms_entries, depth: Int(tree.ms_depth),
-      fileByteCount: Int(FileFacts.of(descriptor: descriptor)?.byteCount ?? 0),
+      fileByteCount: fileByteCount,
       mapByteCount: mapByteCount, readerCountMax: Int(info.me_maxreaders))
   }
 

@@ -36,6 +36,11 @@ package struct EnvironmentOptions: Hashable, Sendable {
   /// Whether reading compares the checksums of long values, which takes about as long as reading
   /// them.
   package var comparesSums = false
+  /// Whether commits change pages in the map, which takes a third of the time. Only for a store in
+  /// memory, which one process has: LMDB makes the file as long as the map, so its length would not
+  /// show damage, each process would need the same map, and a full disk would end a process by
+  /// SIGBUS. LMDB: MDB_WRITEMAP.
+  var writesThroughMap = false
   /// Address space to reserve, in bytes; halved as often as needed if the process cannot reserve
   /// it.
   package var mapByteCount = 1 << 40

@@ -97,8 +97,11 @@ final class EnvironmentRegistry: Sendable {
   ) throws(StorageError) -> Environment {
     try alone { open throws(StorageError) in
       let opened: OpenedFile
+      var options = options
       switch location {
       case .memory:
+        // The file is made as long as the map.
+        options.writesThroughMap = SizeLimit.byteCount == nil
         let target = try FileToOpen(inMemoryAt: location)
         let mapByteCount = Self.mapByteCount(for: target, besides: open.takenByteCount, options)
         opened = try target.open(options, mapByteCount: mapByteCount)

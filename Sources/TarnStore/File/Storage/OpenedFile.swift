@@ -243,8 +243,7 @@ struct FileToOpen: ~Copyable {
       data: FileFacts.of(descriptor: descriptor) ?? facts, source: source, lock: lockIdentity,
       pageSize: Int(statistics.ms_psize),
       engine: Engine(
-        handle: handle, descriptors: descriptors, mapByteCount: taken,
-        durability: options.durability),
+        handle: handle, descriptors: descriptors, mapByteCount: taken, options: options),
       descriptor: descriptor, lockDescriptor: lock.release(), created: created,
       copyFinding: copyFinding, use: use)
   }
