@@ -28,6 +28,8 @@ package enum ChangeLog {
   static func changes(
     after from: Version, upTo to: Version, in transaction: ReadTransaction
   ) throws(StorageError) -> ChangeSet {
+    // Usually an instance moves by one commit: there is nothing to merge.
+    if to == from.next { return try record(of: to, in: transaction).changes }
     var fold = ChangeFold(after: from)
     let isLong = ChangeFold.prefersSmallRecords(from, to)
     try forEachRecord(after: from, upTo: to, in: transaction) { record throws(StorageError) in
