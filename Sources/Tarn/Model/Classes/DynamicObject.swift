@@ -12,8 +12,8 @@ import TarnStore
 /// a link is an object of the program's class, if the Realm has that class, and otherwise another
 /// `DynamicObject`, as always in migrations. A list is a live `List` of such values,
 /// `List<DynamicObject>` for objects, and similarly for sets and maps: `MutableSet<Int>`,
-/// `Map<String, DynamicObject?>`. Assigning one, or an array or a dictionary, replaces all elements.
-/// Confined like any other object.
+/// `Map<String, DynamicObject?>`. Assigning one, or an array or a dictionary, replaces all
+/// elements. Confined like any other object.
 @dynamicMemberLookup
 public final class DynamicObject: Object {
   /// Creates an object without a class and without properties. Get dynamic objects from a Realm.
