@@ -30,8 +30,10 @@ import Testing
     }
   }
 
-  @Test func `a file grows beyond its first map while views of it live`() throws {
-    let environment = try Environment.open(path: path, options: Self.options())
+  @Test(arguments: [true, false])
+  func `a store grows beyond its first map while views of it live`(_ isInMemory: Bool) throws {
+    let location = isInMemory ? StoreLocation.memory("growing") : .file(path)
+    let environment = try Environment.open(location, options: Self.options())
     defer { environment.close() }
     #expect(environment.mapByteCount == 1 << 20)
     try Self.put(0..<1, in: environment)
@@ -56,6 +58,18 @@ import Testing
     #expect(count == 255 * 8)
     before.end()
     now.end()
+  }
+
+  /// Its file is as long as the map.
+  @Test func `a store in memory counts the pages that it has`() throws {
+    let environment = try Environment.open(.memory("pages"), options: Self.options())
+    defer { environment.close() }
+    try Self.put(0..<1, in: environment)
+    let statistics = environment.statistics
+    #expect(statistics.fileByteCount == statistics.pageCount * statistics.pageByteCount)
+    #expect(statistics.fileByteCount < 1 << 19)
+    let length = FileFacts.of(descriptor: environment.descriptor)?.byteCount
+    #expect(length == 1 << 20)
   }
 
   @Test func `a commit larger than the map fails once, and finds room when it is tried again`()
