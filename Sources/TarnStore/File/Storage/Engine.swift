@@ -149,7 +149,7 @@ struct EngineOpening {
     _ handle: LMDBHandle, _ data: FileIdentity, _ lock: FileIdentity, besides others: [Int32]
   ) throws(StorageError) -> EngineDescriptors {
     let found = EngineDescriptors.find(
-      handle, data, lock, isWritable: isWritable, besides: others)
+      handle, data, lock, hasHeaders: isWritable && !options.writesThroughMap, besides: others)
     guard let found else {
       throw StorageError(
         .inputOutput, operation: "open", path: path,

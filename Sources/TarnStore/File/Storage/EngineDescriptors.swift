@@ -14,7 +14,8 @@ internal import Glibc
 struct EngineDescriptors: Equatable, Sendable {
   /// Commits write their pages to this descriptor.
   let pages: Int32
-  /// Synced commits write their header to this one; nil if the file is read-only here.
+  /// Synced commits write their header to this one; nil if the file is read-only here, or written
+  /// through its map.
   private let headers: Int32?
   private let lock: Int32
 
@@ -22,11 +23,12 @@ struct EngineDescriptors: Equatable, Sendable {
   /// process may have thousands.
   ///
   /// - Parameters:
+  ///   - hasHeaders: whether LMDB has one for headers.
   ///   - others: the descriptors of the same files that are not this handle's.
   ///   - reach: how far away numbers are checked first.
   /// - Returns: nil if they cannot be found.
   static func find(
-    _ handle: LMDBHandle, _ data: FileIdentity, _ lock: FileIdentity, isWritable: Bool,
+    _ handle: LMDBHandle, _ data: FileIdentity, _ lock: FileIdentity, hasHeaders: Bool,
     besides others: [Int32], reach: Int32 = 3
   ) -> EngineDescriptors? {
     var pages: Int32 = -1
@@ -36,7 +38,7 @@ struct EngineDescriptors: Equatable, Sendable {
       let numbers = numbers().filter { $0 != pages && !others.contains($0) }
       let lock = numbers.first { isOpen($0, for: lock, O_RDWR) }
       let headers = numbers.first { isOpen($0, for: data, O_WRONLY | O_DSYNC) }
-      if let lock, headers != nil || !isWritable {
+      if let lock, headers != nil || !hasHeaders {
         return EngineDescriptors(pages: pages, headers: headers, lock: lock)
       }
     }
