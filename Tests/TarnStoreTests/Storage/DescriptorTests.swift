@@ -161,18 +161,18 @@ import Testing
     let engine = environment.firstEngine
     for reach in [0, 3] as [Int32] {
       let found = EngineDescriptors.find(
-        engine.handle, environment.dataIdentity, environment.lockIdentity, isWritable: true,
+        engine.handle, environment.dataIdentity, environment.lockIdentity, hasHeaders: true,
         besides: [environment.lockDescriptor], reach: reach)
       #expect(found == engine.descriptors)
     }
     let none = EngineDescriptors.find(
-      engine.handle, environment.lockIdentity, environment.lockIdentity, isWritable: true,
+      engine.handle, environment.lockIdentity, environment.lockIdentity, hasHeaders: true,
       besides: [environment.lockDescriptor])
     #expect(none == nil)
     // Those of another handle are not taken for this one's.
     let others = [environment.lockDescriptor] + engine.descriptors.numbers
     let left = EngineDescriptors.find(
-      engine.handle, environment.dataIdentity, environment.lockIdentity, isWritable: true,
+      engine.handle, environment.dataIdentity, environment.lockIdentity, hasHeaders: true,
       besides: others)
     #expect(left == nil)
   }
