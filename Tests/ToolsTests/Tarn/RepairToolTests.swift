@@ -96,6 +96,46 @@ import Testing
     #expect(["name\nnew\n", "name\nname 1\n"].contains(names.output))
   }
 
+  /// Where the value of the first cluster lies in the file.
+  private func firstCluster() throws -> Range<Int> {
+    let environment = try Environment.open(path: path)
+    defer { environment.close() }
+    let transaction = try environment.beginRead()
+    defer { transaction.end() }
+    var cursor = try Cursor(transaction)
+    let start = try environment.mapStart(of: environment.firstEngine)
+    var found: Range<Int>?
+    while found == nil, try cursor.next() {
+      guard cursor.key[0] == TreeKey.Tag.cluster.rawValue else { continue }
+      let first = Int(UInt(bitPattern: cursor.value.baseAddress) - start)
+      found = first..<first + cursor.value.count
+    }
+    return try #require(found)
+  }
+
+  @Test func `of two objects with one key one is left out, and listed`() throws {
+    try makeStore((0..<6).map { "{\"id\": \($0)}" })
+    // Keys that are not adjacent have a byte each.
+    #expect(try tarn("delete", "a.tarn", "A", "--where", "id == 2").status == 0)
+    let place = try firstCluster()
+    try change { bytes in
+      var cluster = Array(bytes[place])
+      let keys = Int(cluster[14]) | Int(cluster[15]) << 8
+      #expect(Array(cluster[keys..<keys + 5]) == [0, 1, 3, 4, 5])
+      cluster[keys + 2] = 1
+      let sum = Checksum.of(Array(cluster[ClusterFormat.checkedFrom...]))
+      for index in 0..<4 { cluster[8 + index] = UInt8(truncatingIfNeeded: sum >> (8 * index)) }
+      bytes.replaceSubrange(place, with: cluster)
+    }
+    let repaired = try tarn("repair", "a.tarn", "b.tarn")
+    #expect(repaired.status == 1)
+    #expect(
+      repaired.output.contains(
+        "class A, object 1, was left out: there is another object with its key"), "\(repaired)")
+    #expect(try tarn("count", "b.tarn", "A").output == "4\n")
+    #expect(try isSound("b.tarn"))
+  }
+
   @Test func `lost texts leave their objects, and are listed`() throws {
     try makeStore()
     // Its checksum is among other entries.

@@ -220,6 +220,12 @@ final class RepairCopy {
     let target = ids.classes[described.id]!
     _ = try StoreAccess.write(store, patience) { session in
       for row in rows {
+        // Keys of a damaged cluster may come twice.
+        guard try session.location(of: row.key, in: target.id) == nil else {
+          throw StorageError(
+            .notUnique, operation: "repair", path: store.path,
+            detail: "there is another object with its key")
+        }
         let contents = ids.translated(row.contents, of: described)
         if let primary = target.primaryKey, !target.keyIsPrimary,
           case .value(let value)? = contents[primary],
