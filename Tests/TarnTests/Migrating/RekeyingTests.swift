@@ -111,6 +111,8 @@ struct RekeyingTests {
     switch value {
     case let object as DynamicObject:
       object._className == "Part" ? "{\(described(object))}" : "\(object["name"]!)"
+    // A link leads to an object of the program's class.
+    case let object as ObjectBase: shown(object._core?.dynamicObject(for: object))
     case let collection as any _CollectionProperty: shown(collection.backing)
     case let value?: "\(value)"
     case nil: "nil"

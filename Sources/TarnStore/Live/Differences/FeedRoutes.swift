@@ -56,8 +56,8 @@ package final class FeedRoutes {
   ///   - parts: the selection at a schema.
   ///   - epoch: the epoch of that schema.
   ///   - cursor: the number of the cursor, whose own commits concern it.
-  ///   - readsOldValues: whether the consumer is told what matched before. Otherwise each object that
-  ///     changed counts.
+  ///   - readsOldValues: whether the consumer is told what matched before. Otherwise each object
+  ///     that changed counts.
   ///   - isOfCommits: whether a batch for the consumer may have fewer commits than there are.
   package func file(
     _ parts: [FeedPart], _ epoch: UInt64, of cursor: UInt32, readsOldValues: Bool,
