@@ -15,7 +15,10 @@ options+=:handle_segv=0:handle_sigbus=0:handle_sigfpe=0
 # A test asks for more memory than there is.
 options+=:allocator_may_return_null=1
 case $kind in
-  address) export ASAN_OPTIONS=$options:detect_leaks=${LEAKS:-0} ;;
+  address)
+    export ASAN_OPTIONS=$options:detect_leaks=${LEAKS:-0}
+    export LSAN_OPTIONS=suppressions=$PWD/Tools/leaks.supp:print_suppressions=0
+    ;;
   # A forked child opens its stores on a separate thread.
   thread) export TSAN_OPTIONS=$options:die_after_fork=0 ;;
   *) echo "sanitize: 'address' or 'thread', not '$kind'" >&2; exit 2 ;;
