@@ -277,9 +277,8 @@ public final class ChangeCursor: Sendable {
       case .range(let range):
         let end = FeedPlace(
           historyID: head.historyID, version: range.to, commitID: range.commitID)
-        // A batch has the changes of the quiet versions, too, and the consumer's own commits may make
-        // news of these.
-        if quiet != nil, !difference.isEmpty || range.owners.contains(keeper.number) { break }
+        // A batch has the changes of the quiet versions, too.
+        if !difference.isEmpty, quiet != nil { break }
         if !difference.isEmpty || request.through != nil { return batch(end, difference) }
         if range.endsBeforeMigration { return batch(head, FeedDifference(), .schema) }
         let passed = QuietVersions(after: from, quiet, range)
