@@ -27,8 +27,6 @@ package struct FeedRange: Sendable {
   package private(set) var endsBeforeMigration = false
   /// The version of the last migration that it has read past.
   package private(set) var lastMigration: Version?
-  /// The numbers of the cursors to which some of the commits read belong.
-  package private(set) var owners: Set<UInt32> = []
   /// The number of commits read, and the bytes of their records.
   package private(set) var commits = 0
   package private(set) var bytes = 0
@@ -87,7 +85,6 @@ extension FeedRange {
         return true
       }
       let record = try FeedRecord(met, snapshot.schema, in: snapshot.transaction)
-      if !record.cursors.isEmpty { range.owners.formUnion(record.cursors) }
       range.count(found, record.commitID)
       if let number, record.belongs(to: number) {
         fold.skip(to: range.to)
@@ -123,7 +120,6 @@ extension FeedRange {
   private mutating func take(
     _ record: SmallRecord, without number: UInt32?, _ fold: inout ChangeFold
   ) throws(StorageError) {
-    if !record.cursors.isEmpty { owners.formUnion(record.cursors) }
     if let number, record.cursors.contains(number) {
       fold.skip(to: record.version)
       return
@@ -208,7 +204,7 @@ struct FeedRecord {
   /// The objects that it deleted, with the primary keys that its record has.
   private(set) var deaths: [ClassID: FeedDeaths] = [:]
   /// The numbers of the cursors that the commit belongs to.
-  let cursors: [UInt32]
+  private let cursors: [UInt32]
 
   /// - Parameter schema: the schema of the snapshot in which the record is read.
   init(
