@@ -219,15 +219,19 @@ struct WatchedFileTests {
       try back.put(5, "as y \(round)")
       try await yieldUntil { try lines(of: y).notes == back.expected }
     }
-    #expect(try lines(of: z).beginnings == ["restored", "restored"])
-    #expect(try lines(of: y).beginnings == ["snapshot", "restored", "restored"])
+    let (ofZ, ofY) = try (lines(of: z).beginnings, lines(of: y).beginnings)
+    #expect(ofY.first == "snapshot")
+    #expect(Set(ofZ + ofY.dropFirst()) == ["restored"])
+    // A running daemon may open a file before its companions have followed, and begin once more.
+    #expect(stops ? ofZ.count == 2 : ofZ.count >= 2)
+    #expect(stops ? ofY.count == 3 : ofY.count >= 3)
     // Without another path between, it goes on.
     daemon.stop()
     try daemon.restart()
     let last = try NoteFile(folder, "y.tarn")
     try last.put(7, "seven")
     try await yieldUntil { try lines(of: y).notes == last.expected }
-    #expect(try lines(of: y).beginnings.count == 3)
+    #expect(try lines(of: y).beginnings == ofY)
     daemon.stop()
   }
 
