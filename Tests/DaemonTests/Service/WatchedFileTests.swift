@@ -221,12 +221,16 @@ struct WatchedFileTests {
     }
     let (ofZ, ofY) = try (lines(of: z).beginnings, lines(of: y).beginnings)
     #expect(ofY.first == "snapshot")
-    // A running daemon may open a file before its companions have followed: it then begins once
-    // more, or takes the file for a new one. Either way the receiver gets all objects.
-    let reasons: Set = stops ? ["restored"] : ["restored", "snapshot"]
-    #expect(Set(ofZ + ofY.dropFirst()).isSubset(of: reasons))
-    #expect(stops ? ofZ.count == 2 : ofZ.count >= 2)
-    #expect(stops ? ofY.count == 3 : ofY.count >= 3)
+    // The receiver gets all objects either way.
+    withKnownIssue(
+      "a running daemon may take a file that was moved for a new one: 'snapshot'",
+      isIntermittent: true
+    ) {
+      #expect(ofZ == ["restored", "restored"])
+      #expect(ofY == ["snapshot", "restored", "restored"])
+    } when: {
+      !stops
+    }
     // Without another path between, it goes on.
     daemon.stop()
     try daemon.restart()
