@@ -32,21 +32,27 @@ import Testing
     try Data(bytes).write(to: URL(fileURLWithPath: path))
   }
 
-  /// The pages of the values under keys with a tag, in the newest version.
-  /// - Parameter length: of the shortest value that counts.
-  private func pages(_ tag: TreeKey.Tag, from length: Int = 0) throws -> [Int] {
+  /// Where the values under keys with a tag lie in the file, in the newest version.
+  private func values(_ tag: TreeKey.Tag) throws -> [Range<Int>] {
     let environment = try Environment.open(path: path)
     defer { environment.close() }
     let transaction = try environment.beginRead()
     defer { transaction.end() }
     var cursor = try Cursor(transaction)
     let start = try environment.mapStart(of: environment.firstEngine)
-    var pages: Set<Int> = []
+    var values: [Range<Int>] = []
     while try cursor.next() {
-      guard cursor.key[0] == tag.rawValue, cursor.value.count >= length else { continue }
-      pages.insert(Int(UInt(bitPattern: cursor.value.baseAddress) - start) / 4096)
+      guard cursor.key[0] == tag.rawValue else { continue }
+      let first = Int(UInt(bitPattern: cursor.value.baseAddress) - start)
+      values.append(first..<first + cursor.value.count)
     }
-    return pages.sorted()
+    return values
+  }
+
+  /// The pages of these values.
+  /// - Parameter length: of the shortest value that counts.
+  private func pages(_ tag: TreeKey.Tag, from length: Int = 0) throws -> [Int] {
+    Set(try values(tag).filter { $0.count >= length }.map { $0.lowerBound / 4096 }).sorted()
   }
 
   private func isSound(_ name: String) throws -> Bool {
@@ -96,28 +102,11 @@ import Testing
     #expect(["name\nnew\n", "name\nname 1\n"].contains(names.output))
   }
 
-  /// Where the value of the first cluster lies in the file.
-  private func firstCluster() throws -> Range<Int> {
-    let environment = try Environment.open(path: path)
-    defer { environment.close() }
-    let transaction = try environment.beginRead()
-    defer { transaction.end() }
-    var cursor = try Cursor(transaction)
-    let start = try environment.mapStart(of: environment.firstEngine)
-    var found: Range<Int>?
-    while found == nil, try cursor.next() {
-      guard cursor.key[0] == TreeKey.Tag.cluster.rawValue else { continue }
-      let first = Int(UInt(bitPattern: cursor.value.baseAddress) - start)
-      found = first..<first + cursor.value.count
-    }
-    return try #require(found)
-  }
-
   @Test func `of two objects with one key one is left out, and listed`() throws {
     try makeStore((0..<6).map { "{\"id\": \($0)}" })
     // Keys that are not adjacent have a byte each.
     #expect(try tarn("delete", "a.tarn", "A", "--where", "id == 2").status == 0)
-    let place = try firstCluster()
+    let place = try #require(try values(.cluster).first)
     try change { bytes in
       var cluster = Array(bytes[place])
       let keys = Int(cluster[14]) | Int(cluster[15]) << 8
