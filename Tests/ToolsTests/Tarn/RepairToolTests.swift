@@ -102,19 +102,26 @@ import Testing
     #expect(["name\nnew\n", "name\nname 1\n"].contains(names.output))
   }
 
+  /// Changes the first cluster, whose checksum is then right again.
+  private func changeCluster(_ body: (inout [UInt8]) -> Void) throws {
+    let place = try #require(try values(.cluster).first)
+    try change { bytes in
+      var cluster = Array(bytes[place])
+      body(&cluster)
+      let sum = Checksum.of(Array(cluster[ClusterFormat.checkedFrom...]))
+      for index in 0..<4 { cluster[8 + index] = UInt8(truncatingIfNeeded: sum >> (8 * index)) }
+      bytes.replaceSubrange(place, with: cluster)
+    }
+  }
+
   @Test func `of two objects with one key one is left out, and listed`() throws {
     try makeStore((0..<6).map { "{\"id\": \($0)}" })
     // Keys that are not adjacent have a byte each.
     #expect(try tarn("delete", "a.tarn", "A", "--where", "id == 2").status == 0)
-    let place = try #require(try values(.cluster).first)
-    try change { bytes in
-      var cluster = Array(bytes[place])
+    try changeCluster { cluster in
       let keys = Int(cluster[14]) | Int(cluster[15]) << 8
       #expect(Array(cluster[keys..<keys + 5]) == [0, 1, 3, 4, 5])
       cluster[keys + 2] = 1
-      let sum = Checksum.of(Array(cluster[ClusterFormat.checkedFrom...]))
-      for index in 0..<4 { cluster[8 + index] = UInt8(truncatingIfNeeded: sum >> (8 * index)) }
-      bytes.replaceSubrange(place, with: cluster)
     }
     let repaired = try tarn("repair", "a.tarn", "b.tarn")
     #expect(repaired.status == 1)
@@ -122,6 +129,25 @@ import Testing
       repaired.output.contains(
         "class A, object 1, was left out: there is another object with its key"), "\(repaired)")
     #expect(try tarn("count", "b.tarn", "A").output == "4\n")
+    #expect(try isSound("b.tarn"))
+  }
+
+  @Test func `an object that its key does not lead to keeps the values of its row`() throws {
+    try makeStore((0..<6).map { #"{"id":\#($0),"n":\#(10 + $0),"tags":["\#($0)"]}"# })
+    #expect(try tarn("delete", "a.tarn", "A", "--where", "id == 2").status == 0)
+    try changeCluster { cluster in
+      let keys = Int(cluster[14]) | Int(cluster[15]) << 8
+      #expect(Array(cluster[keys..<keys + 5]) == [0, 1, 3, 4, 5])
+      cluster[keys] = 9
+    }
+    let repaired = try tarn("repair", "a.tarn", "b.tarn")
+    #expect(repaired.status == 1)
+    #expect(
+      repaired.output.contains("class A, object 9, was in a wrong place; lost: tags"),
+      "\(repaired)")
+    #expect(
+      try tarn("query", "b.tarn", "A", "--csv", "--columns", "id,n").output
+        == "id,n\n1,11\n3,13\n4,14\n5,15\n9,10\n")
     #expect(try isSound("b.tarn"))
   }
 

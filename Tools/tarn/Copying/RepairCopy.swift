@@ -79,7 +79,11 @@ final class RepairCopy {
           for slot in 0..<found.image.rowCount {
             let key = found.image.key(at: slot)
             guard keys.contains(key), try isWanted(key) else { continue }
-            let contents = contents(key, described, state)
+            // In a wrong place, it is found here only.
+            let isMisplaced = (try? state.reader.row(key, in: described.id)) == nil
+            let contents =
+              isMisplaced
+              ? misplaced(found.image, slot, described) : contents(key, described, state)
             try add(Row(key: key, origin: origin, contents: contents), described)
             taken = ((taken?.count ?? 0) + 1, taken?.first ?? key, key)
           }
@@ -97,6 +101,16 @@ final class RepairCopy {
     }
   }
 
+  private func misplaced(
+    _ image: ClusterImage, _ slot: Int, _ described: ClassSchema
+  ) -> [ColumnID: Content] {
+    let apart = described.shownColumns.filter { $0.mayHaveParts(newest.reader.schema) }
+    let lost = apart.isEmpty ? "" : "; lost: \(apart.map(\.name).joined(separator: ", "))"
+    let key = image.key(at: slot).rawValue
+    report.note("class \(described.name), object \(key), was in a wrong place\(lost)")
+    return simple(image, slot, described)
+  }
+
   /// The readable values of an object, also from the version before.
   private func contents(
     _ key: ObjectKey, _ described: ClassSchema, _ state: SalvagedState
@@ -105,15 +119,15 @@ final class RepairCopy {
     for column in described.shownColumns {
       let place = "class \(described.name), object \(key.rawValue), \(column.name): "
       do {
-        contents[column.id] = try Rows(state.reader).content(
-          of: column, at: key, in: described.id
-        ) { lost in
+        let found = try Rows(state.reader).content(of: column, at: key, in: described.id) { lost in
           self.embedded(lost, place)
-        }.withoutLost(column, in: newest.reader.schema)
+        }
+        contents[column.id] = try held(found, by: column) { report.note(place + $0) }
       } catch {
         if state === newest, let before,
-          let older = try? Rows(before.reader).content(of: column, at: key, in: described.id),
-          (try? before.reader.row(key, in: described.id)) != nil
+          let found = try? Rows(before.reader).content(of: column, at: key, in: described.id),
+          (try? before.reader.row(key, in: described.id)) != nil,
+          let older = try? held(found, by: column, { _ in })
         {
           contents[column.id] = older
           report.note(place + "as in the version before; \(error)")
@@ -125,6 +139,15 @@ final class RepairCopy {
     return contents
   }
 
+  private func held(
+    _ found: Content, by column: ColumnSchema, _ note: (String) -> Void
+  ) throws -> Content {
+    guard let held = found.held(by: column, newest.reader.schema, note) else {
+      throw ToolError("the file is damaged: it has no value")
+    }
+    return held
+  }
+
   /// What stands for a lost embedded object: itself in the version before, or null.
   private func embedded(_ object: ObjectRef, _ place: String) -> Content {
     guard let before, (try? before.reader.row(object.key, in: object.classID)) != nil else {
@@ -133,11 +156,15 @@ final class RepairCopy {
     }
     report.note(place + "an embedded object is as in the version before")
     return .object(
-      before.reader.schema[object.classID].shownColumns.map { column in
-        let content = try? Rows(before.reader).content(
-          of: column, at: object.key, in: object.classID)
-        if content == nil { report.note(place + "\(column.name) of an embedded object is lost") }
-        return Content.Part(column: column.id, content: content ?? .value(.null))
+      before.reader.schema[object.classID].shownColumns.compactMap { column in
+        guard
+          let content = try? Rows(before.reader).content(
+            of: column, at: object.key, in: object.classID)
+        else {
+          report.note(place + "\(column.name) of an embedded object is lost")
+          return nil
+        }
+        return Content.Part(column: column.id, content: content)
       })
   }
 
@@ -281,16 +308,48 @@ final class RepairCopy {
 }
 
 extension Content {
-  /// The content without the elements that stand for lost embedded objects.
-  fileprivate func withoutLost(_ column: ColumnSchema, in schema: SchemaView) -> Content {
-    guard case .list(let items) = self, column.target.map(schema.isEmbedded) == true else {
-      return self
+  /// What a column can hold of the content; nil if it can hold nothing of it. In a damaged file, a
+  /// value may be missing where a column, or a property of an embedded object, must have one.
+  ///
+  /// - Parameter note: is called with what is left out.
+  fileprivate func held(
+    by column: ColumnSchema, _ schema: SchemaView, _ note: (String) -> Void
+  ) -> Content? {
+    func element(_ item: Content) -> Content? {
+      if let held = item.heldAsOne(by: column, schema, note) { return held }
+      // A lost embedded object was noted when it was read.
+      if column.target.map(schema.isEmbedded) != true { note("an element is lost") }
+      return nil
     }
-    return .list(
-      items.filter { item in
-        if case .value(.null) = item { return false }
-        return true
-      })
+    switch (self, column.collection) {
+    case (_, .none): return heldAsOne(by: column, schema, note)
+    case (.list(let items), .list), (.list(let items), .set):
+      return .list(items.compactMap(element))
+    case (.map(let pairs), .map):
+      return .map(
+        pairs.compactMap { pair in element(pair.value).map { Pair(key: pair.key, value: $0) } })
+    default: return nil
+    }
+  }
+
+  private func heldAsOne(
+    by column: ColumnSchema, _ schema: SchemaView, _ note: (String) -> Void
+  ) -> Content? {
+    switch self {
+    case .value(.null): return column.isOptional || column.type == .any ? self : nil
+    case .object(let parts):
+      guard let target = column.target else { return nil }
+      return .object(
+        parts.compactMap { part in
+          let column = schema[target][part.column]
+          guard let held = part.content.held(by: column, schema, note) else {
+            note("\(column.name) of an embedded object is lost")
+            return nil
+          }
+          return Part(column: part.column, content: held)
+        })
+    case .value, .list, .map: return self
+    }
   }
 
   /// The content without links to objects that are missing; nil if there are none.
