@@ -195,7 +195,12 @@ public final class ChangeCursor: Sendable {
     } catch {
       throw Realm.Error(error)
     }
-    known.reason = known.reason ?? state.withLock { $0.reasonForFullResync() }
+    // A consumer with a position in another file must not take the objects for its first ones.
+    if known.reason ?? .snapshot == .snapshot,
+      let pending = state.withLock({ $0.reasonForFullResync() })
+    {
+      known.reason = pending
+    }
     if let through = request.through, through > snapshot.version { return nil }
     if known.reason == nil, known.acknowledged == FeedPlace(snapshot.head) { return nil }
     let core = try RealmCore.frozen(at: snapshot, of: store, configuration, model, home: home)

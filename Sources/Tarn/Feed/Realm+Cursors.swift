@@ -127,6 +127,10 @@ extension Realm {
         case .isElsewhere: pending = .restored
         case .isRemoved: pending = .expired
         }
+        // A new beginning has all objects anyway.
+        if state.reason == .snapshot, place.historyID == state.acknowledged.historyID {
+          pending = nil
+        }
       }
       if let last, last.historyID == UUID(newest.head.historyID) {
         toldThrough = min(

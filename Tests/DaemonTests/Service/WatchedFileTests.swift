@@ -221,16 +221,8 @@ struct WatchedFileTests {
     }
     let (ofZ, ofY) = try (lines(of: z).beginnings, lines(of: y).beginnings)
     #expect(ofY.first == "snapshot")
-    // The receiver gets all objects either way.
-    withKnownIssue(
-      "a running daemon may take a file that was moved for a new one: 'snapshot'",
-      isIntermittent: true
-    ) {
-      #expect(ofZ == ["restored", "restored"])
-      #expect(ofY == ["snapshot", "restored", "restored"])
-    } when: {
-      !stops
-    }
+    #expect(ofZ == ["restored", "restored"])
+    #expect(ofY == ["snapshot", "restored", "restored"])
     // Without another path between, it goes on.
     daemon.stop()
     try daemon.restart()

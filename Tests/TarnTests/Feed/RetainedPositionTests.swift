@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -102,6 +103,13 @@ import Testing
     #expect(try realm.cursor("a", expecting: other).next()?.fullResync == .restored)
     let later = try #require(ChangePosition("\(known.historyID)/\(known.version + 9)/1"))
     #expect(try realm.cursor("b", expecting: later).next()?.fullResync == .restored)
+    let elsewhere = try #require(ChangePosition("\(UUID())/1/1"))
+    let moved = try realm.cursor("c", startingAt: .snapshot, expecting: elsewhere)
+    let batch = try #require(try moved.next())
+    #expect(batch.fullResync == .restored)
+    try batch.acknowledge()
+    try add(5...5)
+    #expect(try moved.next()?.fullResync == nil)
   }
 
   // MARK: - Repeated
