@@ -64,9 +64,10 @@ test-release: setup ## the library's tests with all seeds, against the optimized
 	TARN_SEEDS=all TARN_TESTS=TarnTests $(TEST) -c release -Xswiftc -enable-testing --scratch-path .build/optimized \
 	  $(if $(FILTER),--filter '$(FILTER)')
 
-check: setup lint ## what must hold before a commit: lint, build, tests, short stress, tiny bench
+check: setup lint ## what must hold before a commit: lint, build, tests, documentation, short stress, tiny bench
 	swift build --build-tests
 	$(TEST) --skip-build
+	$(MAKE) docs
 	$(MAKE) stress SECONDS=10
 	swift build -c release --product tarn-daemon
 	swift build -c release --product tarn-bench

@@ -26,4 +26,8 @@ mkdir -p "$(dirname "$output")"
   --additional-symbol-graph-dir "$graphs" --output-dir "$output" \
   --fallback-display-name Tarn --fallback-bundle-identifier org.tarn.Tarn \
   --transform-for-static-hosting --warnings-as-errors
+# On a phone, pictures keep a size at which their text can be read, and scroll sideways.
+for style in "$output"/css/index.*.css; do
+  echo '@media (max-width:735px){picture{display:block;overflow-x:auto}picture>img{min-width:640px;max-width:none}}' >>"$style"
+done
 echo "docs: in $output, for example: python3 -m http.server --directory $output"

@@ -1,9 +1,8 @@
 import TarnStore
 
 extension ProjectionObservable where Root: ObjectObservable {
-  /// Calls `block` when a projected property changes, at that moment, as
-  /// ``ObjectObservable/observe(_:options:_:)`` does for the property that it projects: see
-  /// <doc:Properties>.
+  /// Calls `block` when a projected property changes, at that moment, as observing the property that
+  /// it projects does: see <doc:Properties>.
   ///
   ///     let token = card.observe(\.name, options: .old) { card, change in
   ///       print(change.oldValue!, "→", card.name)
