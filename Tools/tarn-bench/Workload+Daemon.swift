@@ -115,7 +115,7 @@ func measureDaemonSocket(_ bench: Bench) throws {
   bench.add(
     BenchFigure(
       "W15", "commit to line at a client of the daemon, p50", .seconds, ours: ours.p50,
-      floor: base.p50, target: .ratio(1.5)))
+      floor: base.p50, target: .value(200e-6)))
   bench.add(
     BenchFigure(
       "W15b", "commit to line at a client of the daemon, p99", .seconds, ours: ours.p99,
