@@ -151,6 +151,23 @@ import Testing
     #expect(try isSound("b.tarn"))
   }
 
+  @Test func `an object whose primary key is lost is left out, and listed`() throws {
+    try makeStore(["x", "y", "z"].map { #"{"id":"\#($0)"}"# })
+    try changeCluster { cluster in
+      // The texts of the first column end beyond the cluster.
+      #expect(cluster[24] == 5)
+      let ends = Int(cluster[26]) | Int(cluster[27]) << 8
+      for row in 1...3 { cluster[ends + 2 * row + 1] = 0x7f }
+    }
+    let repaired = try tarn("repair", "a.tarn", "b.tarn")
+    #expect(repaired.status == 1)
+    #expect(
+      repaired.output.contains("class A, object 2, was left out: its primary key is lost"),
+      "\(repaired)")
+    #expect(try tarn("count", "b.tarn", "A").output == "0\n")
+    #expect(try isSound("b.tarn"))
+  }
+
   @Test func `lost texts leave their objects, and are listed`() throws {
     try makeStore()
     // Its checksum is among other entries.

@@ -254,20 +254,28 @@ final class RepairCopy {
             detail: "there is another object with its key")
         }
         let contents = ids.translated(row.contents, of: described)
-        if let primary = target.primaryKey, !target.keyIsPrimary,
-          case .value(let value)? = contents[primary],
-          try session.find(primaryKey: value, in: target.id) != nil
-        {
-          throw StorageError(
-            .notUnique, operation: "repair", path: store.path,
-            detail: "there is another object with its primary key")
-        }
+        try checkPrimaryKey(contents, in: target, session)
         try session.create(contents, at: row.key, in: target.id)
         if !target.keyIsPrimary { try session.continueKeys(of: target.id, after: row.key) }
       }
     }
     Interruption.endCommit(isResult: false)
     try Interruption.check()
+  }
+
+  private func checkPrimaryKey(
+    _ contents: [ColumnID: Content], in target: ClassSchema, _ session: WriteSession
+  ) throws {
+    guard let primary = target.primaryKey, !target.keyIsPrimary else { return }
+    func refusal(_ code: StorageError.Code, _ detail: String) -> StorageError {
+      StorageError(code, operation: "repair", path: store.path, detail: detail)
+    }
+    guard case .value(let value)? = contents[primary] else {
+      throw refusal(.invalidInput, "its primary key is lost")
+    }
+    guard try session.find(primaryKey: value, in: target.id) == nil else {
+      throw refusal(.notUnique, "there is another object with its primary key")
+    }
   }
 
   /// No key of a former object is used again.
