@@ -253,7 +253,10 @@ final class RepairCopy {
             .notUnique, operation: "repair", path: store.path,
             detail: "there is another object with its key")
         }
-        let contents = ids.translated(row.contents, of: described)
+        var contents = ids.translated(row.contents, of: described)
+        if let primary = target.primaryKey, target.keyIsPrimary {
+          contents[primary] = .value(.int(row.key.rawValue))
+        }
         try checkPrimaryKey(contents, in: target, session)
         try session.create(contents, at: row.key, in: target.id)
         if !target.keyIsPrimary { try session.continueKeys(of: target.id, after: row.key) }
