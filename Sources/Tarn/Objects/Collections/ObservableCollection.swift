@@ -57,6 +57,8 @@ extension _ObservableCollection {
   ///
   /// If the object that a list, set, map or linking objects belong to is deleted, all elements are
   /// reported as deleted, and nothing follows; the collection passed to that call is invalidated.
+  /// If another object has its integer key by then, the list, set or map is that object's, and the
+  /// observer goes on.
   ///
   /// `block` is called on the Realm's thread, queue or actor, never within this call. Traps for an
   /// unmanaged, frozen or invalidated collection, on a thread that has no later turns, and in a

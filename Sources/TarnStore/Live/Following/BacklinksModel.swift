@@ -69,6 +69,7 @@ package struct BacklinksModel: LiveModel {
     _ content: inout Content, over move: LiveMove
   ) throws(StorageError) -> EditScript {
     if move.changes.deletes(target) {
+      // Also if another object has its key: the collection belongs to the object, not to the key.
       let count = content.keys.count
       content = Content(isOwnerGone: true, keys: [])
       return EditScript.replacingAll(oldCount: count, newCount: 0)

@@ -137,9 +137,9 @@ package struct ElementsModel: Sendable {
   ) throws(StorageError) -> EditScript {
     let (changes, old) = (move.changes, content.rows)
     if changes.deletes(origin.owner) {
-      content = Content()
-      content.isOwnerGone = true
-      return .replacingAll(oldCount: old.count, newCount: 0)
+      // Another object may have the owner's key.
+      content = try evaluate(move.rows)
+      return .replacingAll(oldCount: old.count, newCount: content.rows.count)
     }
     let edit = changes.schemaChanged ? .unknown : try edit(content, move)
     if case .none = edit {

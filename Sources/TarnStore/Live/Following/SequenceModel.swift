@@ -104,12 +104,15 @@ package struct SequenceModel: LiveModel {
     _ content: inout Content, over move: LiveMove
   ) throws(StorageError) -> Step {
     let changes = move.changes
-    guard !changes.deletes(owner), let now = try move.rows.stored(at: place) else {
-      content.isOwnerGone = true
-      content.count = 0
+    let stored = try move.rows.stored(at: place)
+    guard let now = stored, !changes.deletes(owner) else {
+      // Another object may have the owner's key.
+      content.isOwnerGone = stored == nil
+      content.count = stored?.count ?? 0
+      content.finder.forget()
       let old = try move.pastRows().stored(at: place)
-      let script = EditScript.replacingAll(oldCount: old?.count ?? 0, newCount: 0)
-      return Step(script: script, old: old, now: nil)
+      let script = EditScript.replacingAll(oldCount: old?.count ?? 0, newCount: content.count)
+      return Step(script: script, old: old, now: stored)
     }
     content.count = now.count
     let script = changes[place.classID]?.script(of: name)

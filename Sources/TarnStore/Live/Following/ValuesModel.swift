@@ -86,10 +86,12 @@ package struct ValuesModel: Sendable {
     _ content: inout Content, over move: LiveMove
   ) throws(StorageError) -> EditScript {
     let (changes, old) = (move.changes, content)
-    guard !changes.deletes(owner), let sequence = try move.rows.sequence(at: place) else {
-      content = Content()
-      content.isOwnerGone = true
-      return .replacingAll(oldCount: old.rows.values.count, newCount: 0)
+    let stored = try move.rows.sequence(at: place)
+    guard let sequence = stored, !changes.deletes(owner) else {
+      // Another object may have the owner's key.
+      content = try evaluate(move.rows)
+      return .replacingAll(
+        oldCount: old.rows.values.count, newCount: content.rows.values.count)
     }
     let moves = changes[place.classID]?.script(of: name)
     if moves == nil, !changes.schemaChanged { return .identity(count: old.rows.values.count) }
