@@ -58,8 +58,8 @@ struct ResultsTrapTests: TrapSuite {
     },
     row(
       "narrow",
-      "The result for property 'calories' is 300, out of the range of 'Int8', -128 to 127: "
-        + "a program whose model declares a wider type stored it. Declare the property as Int"
+      "The result for property 'calories' is 300, out of the range of 'Int8', -128 to 127. "
+        + "Request the result as Int, or declare the property as Int: a sum may be larger"
     ) { print($0.meals.max(ofProperty: "calories") as Int8? as Any) },
     row("removing too many first", "Cannot remove 3 of 2 elements of the list") {
       $0.meal.portions.removeFirst(3)

@@ -68,7 +68,7 @@ import Testing
         == "tarn: there.tarn: there is a file already; a Realm file is imported into a new one\n")
     #expect(
       try errors("import", path("tiny"), "a.tarn", "--class", "Dog", status: 2).hasPrefix(
-        "tarn: --class does not go with a Realm file, which has its own classes\n"))
+        "tarn: --class does not go with a Realm file, which is copied as it is\n"))
     #expect(
       try errors("schema", "none.realm")
         == "tarn: none.realm: cannot open the file: No such file or directory\n")

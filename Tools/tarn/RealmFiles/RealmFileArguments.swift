@@ -29,7 +29,7 @@ struct RealmFileArguments {
       "on-error", "batch", "timeout",
     ]
     if let option = others.first(where: arguments.has) {
-      throw UsageError("--\(option) does not go with a Realm file, which has its own classes")
+      throw UsageError("--\(option) does not go with a Realm file, which is copied as it is")
     }
     let isFirst =
       Self.isRealmFile(paths[0], byName: byName) || isSaid && PathTarget.isTaken(paths[0])

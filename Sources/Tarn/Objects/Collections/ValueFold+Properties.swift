@@ -10,8 +10,8 @@ extension ValueFold {
       guard let type = T.self as? any FixedWidthInteger.Type else { break }
       trap(
         "The result for \(name) is \(number), out of the range of '\(T.self)', "
-          + "\(range(of: type)): a program whose model declares a wider type stored it. Declare "
-          + "the property as Int, or request the result as Int.")
+          + "\(range(of: type)). Request the result as Int, or declare the property as Int: a sum "
+          + "may be larger than each value, and another program may store larger values.")
     case .float, .double, .decimal:
       guard T.self is any FixedWidthInteger.Type else { break }
       // Elements that are numbers have no property to ask for.

@@ -64,8 +64,10 @@ struct StoreHeader: Equatable {
       }
       if first.allSatisfy({ $0 == 0 }) { throw corrupted(path, "it begins with zeros") }
       throw StorageError(
-        .notAStore, operation: "open", path: path, detail: "the file is not a store"
-      )
+        .notAStore, operation: "open", path: path,
+        detail: first.dropFirst(16).prefix(4).elementsEqual("T-DB".utf8)
+          ? "the file is a Realm file: 'tarn import FILE' makes a store of it"
+          : "the file is not a store")
     }
     let metas = unsafe first.withUnsafeBytes { unsafe MetaFields($0) }
     try metas.check(path: path, page: 0)

@@ -151,12 +151,12 @@ extension Environment {
         "the disk failed in the last step: resume writing, or open the file again, to see "
           + "whether it has the change")
     }
-    // LMDB reports a short write on a full disk as an input/output error.
-    if result == ENOSPC || result == EDQUOT || (result == EIO && isDiskFull) {
-      return error(.diskFull, "commit", "the disk is full; nothing was changed")
-    }
+    // LMDB reports a short write as an input/output error.
     if result == EFBIG || (result == EIO && SizeLimit.isReached(by: descriptor)) {
       return error(EFBIG, "commit")
+    }
+    if result == ENOSPC || result == EDQUOT || (result == EIO && isDiskFull) {
+      return error(.diskFull, "commit", "the disk is full; nothing was changed")
     }
     if result == EIO { latch(.inputOutput) }
     return error(result, "commit")
