@@ -1,8 +1,8 @@
 import TarnStore
 
 extension ProjectionObservable where Root: ObjectObservable {
-  /// Calls `block` when a projected property changes, at that moment, as observing the property that
-  /// it projects does: see <doc:Properties>.
+  /// Calls `block` when a projected property changes, at that moment. This is as if the property
+  /// that it projects were observed: see <doc:Properties>.
   ///
   ///     let token = card.observe(\.name, options: .old) { card, change in
   ///       print(change.oldValue!, "→", card.name)

@@ -111,3 +111,8 @@ extension Projection {
       createdInWrite: rootObject._createdInWrite)
   }
 }
+
+extension ObjectKeyIdentifiable where Self: ProjectionObservable {
+  /// Identifies the row of the object.
+  public var id: UInt64 { rootObject._rowIdentity }
+}

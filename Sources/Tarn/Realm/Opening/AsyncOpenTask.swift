@@ -155,3 +155,8 @@ private final class OpenedAside: Sendable {
     withExtendedLifetime(former) {}
   }
 }
+
+extension Realm {
+  /// The same type, under the name that it has in Realm Swift.
+  public typealias AsyncOpenTask = Tarn.AsyncOpenTask
+}
