@@ -144,7 +144,9 @@ import Testing
     #expect(try tarn("restore", "d", "z.tarn").status == 0)
   }
 
-  @Test func `a backup that fails deletes none, and leaves no part of a new one`() throws {
+  @Test(
+    .enabled(if: Sanitizer.startsWithShortFiles, "the thread sanitizer's runtime needs long files"))
+  func `a backup that fails deletes none, and leaves no part of a new one`() throws {
     for year in 2020..<2023 { try backup("\(year)0101T000000Z") }
     let before = backups
     let lines = (10..<1_500).map { "{\"id\": \($0), \"name\": \"\(UUID()) \(UUID())\"}\n" }

@@ -36,13 +36,12 @@ import ToolSupport
     #expect(try String(contentsOfFile: history, encoding: .utf8) == run.output)
     let object = try JSONSerialization.jsonObject(with: Data(run.output.utf8))
     let figures = try #require((object as? [String: Any])?["figures"] as? [[String: Any]])
-    // A sanitizer's allocator does not tell how much it gave, so that W9b and W7qb are nothing
-    // there. W15c is less than a tick of the clock for a few watches, and so are W16i, W16k, W16w
-    // and W16z for a few polls. What sync adds to few rows is less than the noise, and so is what
-    // W7qr adds to few queries.
-    let mayBeNothing = [
-      "W7qb", "W7qr", "W9b", "W15c", "W16i", "W16k", "W16rd", "W16vd", "W16w", "W16z",
-    ]
+    // W15c is less than a tick of the clock for a few watches, and so are W16i, W16k, W16w and W16z
+    // for a few polls. What sync adds to few rows is less than the noise, and so is what W7qr adds
+    // to few queries.
+    var mayBeNothing = ["W7qr", "W15c", "W16i", "W16k", "W16rd", "W16vd", "W16w", "W16z"]
+    // A sanitizer's allocator does not tell how much it gave.
+    if Sanitizer.active != nil { mayBeNothing += ["W7qb", "W9b", "W14m", "W16n", "W16p", "W19m"] }
     let ours = figures.filter { figure in
       (figure["ours"] as? Double ?? 0) > 0 || mayBeNothing.contains(figure["id"] as? String ?? "")
     }
