@@ -31,4 +31,14 @@ extension OpenFile {
     let snapshot = try store.newestSnapshot()
     return try KeptPosition(at: FeedPlace(position), in: snapshot).state(in: snapshot).reason != nil
   }
+
+  /// A batch that the consumer may have taken is not in this file: the file was restored since, and
+  /// the consumer needs a full resync, also after a kill.
+  func forgetOtherPositions(_ positions: PositionFile?) throws {
+    guard let positions, let intended = positions.content.intended else { return }
+    let head = try newestPosition()
+    guard intended.historyID == head.historyID, intended.version >= head.version, intended != head
+    else { return }
+    try positions.update { $0.acknowledged = ExpectedPosition.nowhere }
+  }
 }

@@ -226,6 +226,7 @@ final class SinkRunner: Sendable {
     if state.withLock({ $0.hasStopped }) { return endBeginning() }
     do {
       try follow()
+      try file.forgetOtherPositions(positions)
       let present = try classes.look { try file.owesResync(cursorName, after: positions) }
       let cursor = file.isWritable ? try openCursor(present) : try openReader(present)
       state.withLock { $0.cursor = cursor }
