@@ -39,7 +39,7 @@ extension ChangeBatches.Iterator: Sendable {}
 /// Produces the batches of a cursor for one loop.
 final class FeedFollower: Sendable {
   private struct State {
-    var registration: (id: Int, commits: StoreRegistration)?
+    var registration: (id: Int, commits: FeedRegistration)?
     /// The range of versions of the batch returned last.
     var told: ToldRange?
   }

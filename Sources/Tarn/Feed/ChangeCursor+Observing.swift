@@ -38,7 +38,7 @@ private final class FeedObservation: TokenHost {
   private let progress = Lock(Progress())
 
   private struct Progress {
-    var registration: (id: Int, commits: StoreRegistration)?
+    var registration: (id: Int, commits: FeedRegistration)?
     /// A look is scheduled or running; more news then cause another one.
     var isBusy = false
     var hasNews = false

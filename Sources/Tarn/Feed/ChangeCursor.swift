@@ -33,9 +33,19 @@ public final class ChangeCursor: Sendable {
     var isDelivered = true
     /// Whether a consumer may have got parts of it in other batches; nil if the cursor knows.
     var mayRepeat: Bool?
+    /// Whether versions in which former requests found nothing are read again. For tests.
+    var readsAll = false
   }
 
-  private struct State {
+  /// The versions in which requests have found nothing.
+  struct Quiet {
+    /// The epoch of the selection, and the limit of the requests.
+    let epoch: UInt64
+    let limit: BatchLimit
+    let versions: QuietVersions
+  }
+
+  struct State {
     var bound: (epoch: UInt64, selection: BoundSelection)?
     /// The version through which batches may have been delivered without an acknowledgement.
     var toldThrough: Version
@@ -48,6 +58,9 @@ public final class ChangeCursor: Sendable {
     var lastFollower = 0
     var isClosed = false
     var tail = PastTail()
+    var quiet: Quiet?
+    /// What wakes those who wait for commits, and their numbers there.
+    var waiting: (router: FeedRouter, numbers: [Int])?
 
     /// The reason for a full resync, unless a committed write has acknowledged the restart.
     mutating func reasonForFullResync() -> FeedReason? {
@@ -71,8 +84,8 @@ public final class ChangeCursor: Sendable {
   private let model: ModelSchema
   private let selection: CursorSelection
   private let home: Scheduler.Key
-  private let level: OldValueLevel
-  private let state: Lock<State>
+  let level: OldValueLevel
+  let state: Lock<State>
 
   /// - Parameters:
   ///   - level: the part of the state before a commit that its record keeps for the cursor.
@@ -202,7 +215,10 @@ public final class ChangeCursor: Sendable {
       known.reason = pending
     }
     if let through = request.through, through > snapshot.version { return nil }
-    if known.reason == nil, known.acknowledged == FeedPlace(snapshot.head) { return nil }
+    if known.reason == nil, known.acknowledged == FeedPlace(snapshot.head) {
+      restAtNewest(request, snapshot)
+      return nil
+    }
     let core = try RealmCore.frozen(at: snapshot, of: store, configuration, model, home: home)
     let bound = try bind(core)
     let parts = bound.parts.filter { part in
@@ -211,6 +227,7 @@ public final class ChangeCursor: Sendable {
     let batch = try make(request, known, core, snapshot, bound, parts)
     // A power failure must not take away commits that the consumer has.
     if batch != nil {
+      rouse()
       try publicly { () throws(StorageError) in try store.settle(snapshot, unlessRelaxed: true) }
     }
     return batch
@@ -218,14 +235,11 @@ public final class ChangeCursor: Sendable {
 
   private func make(
     _ request: Request, _ known: FeedState, _ core: RealmCore, _ snapshot: Snapshot,
-    _ bound: BoundSelection, _ parts: [FeedPart]
+    _ bound: BoundSelection, _ parts: [FeedPart], readingAll: Bool = false
   ) throws(Realm.Error) -> ChangeBatch? {
     let from = known.acknowledged
-    let isRepeated =
-      keeper.notesDeliveries && state.withLock { $0.toldThrough > from.version }
-    // A range with a given end is the same whether it was delivered before or not.
-    let mayRepeat =
-      request.mayRepeat ?? (isRepeated || request.through != nil || request.isExact)
+    let isRepeated = isRepeated(after: from)
+    let mayRepeat = mayRepeat(request, after: from)
     func batch(
       _ end: FeedPlace, _ difference: FeedDifference, _ reason: FeedReason? = nil
     ) -> ChangeBatch {
@@ -237,11 +251,14 @@ public final class ChangeCursor: Sendable {
         fullResync: reason.map { FullResyncReason($0) })
     }
     let head = FeedPlace(snapshot.head)
+    let epoch = core.schemaToBind().epoch
+    let mayPass = mayPass(request, after: from)
+    let quiet = mayPass && !readingAll ? self.quiet(request, after: from, epoch, snapshot) : nil
     do throws(StorageError) {
-      var difference = FeedDifference()
+      var (difference, knowsAll) = (FeedDifference(), true)
       let step = try FeedStep.next(
         after: known, upTo: request.through, request.limit.stored, without: keeper.number,
-        isRepeated: mayRepeat, isExact: request.isExact, for: parts, in: snapshot
+        isRepeated: mayRepeat, isExact: request.isExact, passing: quiet, for: parts, in: snapshot
       ) { range throws(StorageError) in
         let start = try past(range.from, snapshot)
         let isAtNewest = range.to == snapshot.version
@@ -249,21 +266,90 @@ public final class ChangeCursor: Sendable {
           of: parts, over: range.changes, deaths: range.deaths, mayRepeat: mayRepeat,
           SnapshotReader(snapshot),
           start: start, end: isAtNewest || start == nil ? nil : past(range.to, snapshot))
+        knowsAll = knowsAll && difference.knowsMatchesBefore
         return !difference.isEmpty
       }
+      func isLong(_ versions: QuietVersions) -> Bool {
+        versions.commits >= Self.emptyCommits || versions.bytes >= Self.emptyBytes
+      }
+      var passed = quiet ?? QuietVersions(after: from, request.limit.stored)
       switch step {
-      case .nothing: return nil
+      case .nothing:
+        if isLong(passed) { return batch(passed.last, FeedDifference()) }
+        if mayPass { rest(request, passed, bound, epoch) }
+        return nil
       case .fullResync(let reason): return batch(head, FeedDifference(), reason)
       case .range(let range):
         let end = FeedPlace(
           historyID: head.historyID, version: range.to, commitID: range.commitID)
+        // A batch has the quiet versions, too, and the cursor's own commits may make news of them.
+        if quiet != nil, !difference.isEmpty || range.owners.contains(keeper.number) { break }
         if !difference.isEmpty || request.through != nil { return batch(end, difference) }
         if range.endsBeforeMigration { return batch(head, FeedDifference(), .schema) }
-        let isLong = range.commits >= Self.emptyCommits || range.bytes >= Self.emptyBytes
-        return isLong ? batch(end, difference) : nil
+        passed.extend(by: range)
+        if isLong(passed) { return batch(end, difference) }
+        // Without the old values, and beside the consumer's own commits, later changes may count
+        // that do not count by themselves.
+        if mayPass, knowsAll, !range.owners.contains(keeper.number) {
+          state.withLock {
+            $0.quiet = Quiet(epoch: epoch, limit: request.limit, versions: passed)
+          }
+          rest(request, passed, bound, epoch)
+        }
+        return nil
       }
     } catch {
       throw Realm.Error(error)
+    }
+    return try make(request, known, core, snapshot, bound, parts, readingAll: true)
+  }
+
+  private func isRepeated(after place: FeedPlace) -> Bool {
+    keeper.notesDeliveries && state.withLock { $0.toldThrough > place.version }
+  }
+
+  /// A range with a given end is the same whether it was delivered before or not.
+  private func mayRepeat(_ request: Request, after place: FeedPlace) -> Bool {
+    request.mayRepeat
+      ?? (isRepeated(after: place) || request.through != nil || request.isExact)
+  }
+
+  /// Whether versions without news need not be read again.
+  private func mayPass(_ request: Request, after place: FeedPlace) -> Bool {
+    request.through == nil && request.classes == nil && !request.readsAll
+      && !mayRepeat(request, after: place)
+  }
+
+  /// The versions after a position that are not read again; nil for none.
+  private func quiet(
+    _ request: Request, after place: FeedPlace, _ epoch: UInt64, _ snapshot: Snapshot
+  ) -> QuietVersions? {
+    let (own, waiting) = state.withLock { ($0.quiet, $0.waiting) }
+    let routed = waiting?.numbers.first.flatMap { waiting?.router.quiet(of: $0) }
+    for known in [routed, own] {
+      if let known, known.epoch == epoch, known.limit == request.limit,
+        known.versions.follow(place, in: snapshot)
+      {
+        return known.versions
+      }
+    }
+    return nil
+  }
+
+  private func restAtNewest(_ request: Request, _ snapshot: Snapshot) {
+    let place = FeedPlace(snapshot.head)
+    guard state.withLock({ $0.waiting != nil }), mayPass(request, after: place) else { return }
+    var bound = state.withLock { $0.bound }
+    if bound?.epoch != snapshot.schema.epoch {
+      guard
+        let core = try? RealmCore.frozen(at: snapshot, of: store, configuration, model, home: home),
+        (try? bind(core)) != nil
+      else { return }
+      bound = state.withLock { $0.bound }
+    }
+    if let bound, bound.epoch == snapshot.schema.epoch {
+      rest(
+        request, QuietVersions(after: place, request.limit.stored), bound.selection, bound.epoch)
     }
   }
 
@@ -291,7 +377,7 @@ public final class ChangeCursor: Sendable {
     return made
   }
 
-  private func checkOpen() throws(Realm.Error) {
+  func checkOpen() throws(Realm.Error) {
     guard isClosed else { return }
     throw Realm.Error(
       .fail, message: "The cursor '\(name)' is closed. Open it again with realm.cursor(_:).",
@@ -331,26 +417,6 @@ public final class ChangeCursor: Sendable {
   func tellFollowers() {
     for follower in state.withLock({ Array($0.followers.values) }) { follower() }
   }
-
-  // MARK: - Following
-
-  /// Calls `body`, on any thread, when there may be more to report, until `unfollow`.
-  func follow(
-    _ body: @escaping @Sendable () -> Void
-  ) throws(Realm.Error) -> (id: Int, commits: StoreRegistration) {
-    try checkOpen()
-    let commits = try publicly { () throws(StorageError) in
-      try store.follow(usesWatcher: true, body)
-    }
-    let id = state.withLock { state in
-      state.lastFollower += 1
-      state.followers[state.lastFollower] = body
-      return state.lastFollower
-    }
-    return (id, commits)
-  }
-
-  func unfollow(_ id: Int) { state.withLock { _ = $0.followers.removeValue(forKey: id) } }
 }
 
 extension ChangePosition {

@@ -176,7 +176,7 @@ struct BoundSelection: Sendable {
   func related(in schema: SchemaView) -> [String] {
     guard names != nil else { return [] }
     var ids: Set<ClassID> = []
-    for part in parts { ids.formUnion(part.concerningClasses) }
+    for part in parts { ids.formUnion(part.shownClasses) }
     for part in parts { ids.subtract(part.ownClasses) }
     return ids.map { schema[$0].name }
   }

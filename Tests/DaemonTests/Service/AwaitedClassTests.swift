@@ -49,8 +49,8 @@ struct AwaitedClassTests {
     try putLaterAlone(7)
     try daemon.restart()
     try await yieldUntil { try model().notes.isEmpty }
-    // The second one is that of a cursor in a new file.
-    #expect(try model().beginnings == ["snapshot", "snapshot"])
+    // The cursor in the new file is new, but the receiver has a position in the former one.
+    #expect(try model().beginnings == ["snapshot", "restored"])
     let request = #"{"from":"\#(position)"}"# + "\n"
     let client = try LineClient(folder.file("s.sock"), request)
     let events = try LineClient(

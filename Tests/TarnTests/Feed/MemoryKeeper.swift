@@ -3,16 +3,20 @@
 
 /// Keeps the state of a cursor in memory: what the file does, without its commits.
 final class MemoryKeeper: FeedKeeper {
-  let number: UInt32 = 1
+  let number: UInt32
   private let state: Lock<FeedState>
   private let releases = Lock(0)
 
-  init(_ store: Store, reason: FeedReason? = nil) throws {
+  init(_ store: Store, reason: FeedReason? = nil, number: UInt32 = 1) throws {
+    self.number = number
     let head = try store.newestSnapshot().head
     state = Lock(FeedState(acknowledged: FeedPlace(head), reason: reason))
   }
 
-  init(_ state: FeedState) { self.state = Lock(state) }
+  init(_ state: FeedState) {
+    number = 1
+    self.state = Lock(state)
+  }
 
   var kept: FeedState {
     get { state.withLock { $0 } }

@@ -75,6 +75,25 @@ import Testing
     #expect(dogs.left == [])
   }
 
+  /// A change of a backlink is one of its target, but it is read from the objects that link.
+  @Test func conditionsOnBacklinksKeepOldValuesOfTheirOrigins() throws {
+    try add(1...2)
+    let ann = try realm.write { realm.create(FedPerson.self, value: ["name": "Ann"]) }
+    try realm.write { try find(1).owner = ann }
+    let filter = "@links.FedDog.owner.@count > 1"
+    let cursor = try realm.cursor("a", of: .objects(ofClass: "FedPerson", filter: filter))
+    let record = try #require(try realm.core.store.cursors().first).record
+    #expect(record.related == ["FedDog"])
+    try realm.write { try find(2).owner = ann }
+    let batch = try #require(try cursor.next())
+    #expect(batch[FedPerson.self].entered.map(\.object.name) == ["Ann"])
+    try batch.acknowledge()
+    try realm.write { try find(1).age = 7 }
+    #expect(try cursor.next() == nil)
+    try realm.write { try find(1).owner = nil }
+    #expect(try cursor.next()?[FedPerson.self].left.count == 1)
+  }
+
   /// Without old values an object that may have begun to match is not hidden among others.
   @Test func withoutOldValuesNoneIsMissed() throws {
     try add(1...1)

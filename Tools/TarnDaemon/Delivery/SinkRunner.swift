@@ -9,32 +9,6 @@ import ToolSupport
 /// A sink that is slow gets one bigger difference. Threading: everything is on its own queue, where
 /// deliveries block.
 final class SinkRunner: Sendable {
-  private struct State {
-    var cursor: ChangeCursor?
-    var grouped: GroupedAcknowledgements?
-    var registration: StoreRegistration?
-    /// When the next step is due.
-    var due: DispatchTime?
-    /// Not before this there may be a delivery.
-    var notBefore = DispatchTime.now()
-    var backoff: Backoff
-    var hasStopped = false
-    /// Is called once, when the cursor stands, or cannot be opened soon.
-    var begun: (@Sendable () -> Void)?
-    var beganAt = DispatchTime.now()
-
-    var isBeginning: Bool { begun != nil && beganAt + Passing.time > .now() }
-    var lastFlush = DispatchTime(uptimeNanoseconds: 1)
-    var isFlushDue = false
-    /// What is acknowledged and not in the position file.
-    var unsaved: ChangePosition?
-    /// Identifies the consumer to receivers.
-    var consumer = ""
-    var isPaused = false
-    /// Whether a cursor that is made begins with all objects, whatever the watch says.
-    var beginsWithAll = false
-  }
-
   /// Acknowledgements are made durable that often at most.
   static let flushEvery = DispatchTimeInterval.milliseconds(100)
 
@@ -229,6 +203,7 @@ final class SinkRunner: Sendable {
       try file.forgetOtherPositions(positions)
       let present = try classes.look { try file.owesResync(cursorName, after: positions) }
       let cursor = file.isWritable ? try openCursor(present) : try openReader(present)
+      try follow(cursor)
       state.withLock { $0.cursor = cursor }
       let version = startsOver ? 0 : (try? cursor.position.version) ?? 0
       status.update { $0.version = version }
@@ -251,14 +226,22 @@ final class SinkRunner: Sendable {
     return (try? file.cursorRecord(cursorName))??.reason != nil
   }
 
-  private func follow() throws {
-    if state.withLock({ $0.registration != nil }) { return }
-    let registration = try file.store.follow(usesWatcher: true) { [weak self] in
+  /// - Parameter cursor: nil if there is none yet.
+  private func follow(_ cursor: ChangeCursor? = nil) throws {
+    if state.withLock({ $0.registration != nil && cursor == nil }) { return }
+    let wake: @Sendable () -> Void = { [weak self] in
       guard let self else { return }
       status.isBehind()
       schedule(after: watch.delivery.delay)
     }
-    state.withLock { $0.registration = registration }
+    let following = try cursor?.followCommits(wake)
+    let registration = try cursor == nil ? file.store.follow(usesWatcher: true, wake) : nil
+    status.follows(following)
+    let former = state.withLock { state in
+      defer { (state.registration, state.following) = (registration, following) }
+      return state.registration.take()
+    }
+    former?.end()
   }
 
   private func openCursor(_ watch: WatchSettings) throws -> ChangeCursor {
@@ -319,11 +302,13 @@ final class SinkRunner: Sendable {
   }
 
   private func close() {
-    let (cursor, registration) = state.withLock { state in
+    let (cursor, registration, following) = state.withLock { state in
       defer { state.grouped = nil }
-      return (state.cursor.take(), state.registration.take())
+      return (state.cursor.take(), state.registration.take(), state.following.take())
     }
     registration?.end()
+    status.follows(nil)
+    following?.end()
     cursor?.close()
     letters?.forgetBatch()
   }
@@ -341,6 +326,8 @@ final class SinkRunner: Sendable {
       guard let batch = try nextBatch(cursor) else {
         // It may have waited for a slot, or been handed one.
         place?.leave()
+        // A commit that brings a class in this moment is none that wakes the cursor later.
+        if classes.haveGrown { return schedule(after: .zero) }
         let newest = file.store.newestKnownVersion.rawValue
         return status.isCurrent(at: newest)
       }

@@ -1,4 +1,5 @@
 import Foundation
+import Tarn
 import TarnStore
 
 /// What is known of a sink of one file. Any thread.
@@ -36,6 +37,7 @@ final class SinkStatus: Sendable {
   let sink: String
   let path: String
   private let state = Lock(Content())
+  private let following = Lock<FeedRegistration?>(nil)
 
   init(_ watch: String, _ sink: String, _ path: String) {
     self.watch = watch
@@ -43,7 +45,17 @@ final class SinkStatus: Sendable {
     self.path = path
   }
 
-  var content: Content { state.withLock { $0 } }
+  var content: Content {
+    var content = state.withLock { $0 }
+    // A sink that no commit has concerned since then has not been told of them.
+    if content.behindSince == nil, let version = following.withLock({ $0 })?.restsThrough {
+      content.version = max(content.version, version)
+    }
+    return content
+  }
+
+  /// What wakes the sink; nil if it looks at each commit.
+  func follows(_ registration: FeedRegistration?) { following.withLock { $0 = registration } }
 
   func update(_ change: (inout Content) -> Void) { state.withLock { change(&$0) } }
 

@@ -20,7 +20,8 @@ final class FeedHub: FileTable.Listener {
     /// Nil until it can be made. While the file has no class of the watch, it selects nothing.
     var reader: ChangeCursor?
     let keeper = MovingPosition()
-    var registration: StoreRegistration?
+    /// Wakes the hub when a commit may concern the reader.
+    var following: FeedRegistration?
     /// Why it has no cursor that retains, or cannot serve.
     var fault: String?
     /// When that is tried again.
@@ -88,10 +89,6 @@ final class FeedHub: FileTable.Listener {
           state.statuses.removeAll { $0.path == file.path }
           state.statuses.append(status)
         }
-        let registration = try file.store.follow(usesWatcher: true) { [weak self] in
-          self?.news(status)
-        }
-        state.withLock { $0.channels[file.path]?.registration = registration }
         for subscriber in state.withLock({ $0.subscribers }) { subscriber.begin(file.path) }
         serve()
       } catch {
@@ -105,7 +102,10 @@ final class FeedHub: FileTable.Listener {
   private func select(_ channel: inout Channel) throws {
     channel.reader = nil
     let present = try channel.classes.look { true }
-    channel.reader = try channel.file.reader(watch.name, present, keeper: channel.keeper)
+    let reader = try channel.file.reader(watch.name, present, keeper: channel.keeper)
+    let following = try reader.followCommits { [weak self] in self?.news() }
+    channel.following?.end()
+    (channel.reader, channel.following) = (reader, following)
     if present.selectsNothing {
       channel.status.isCurrent(at: channel.file.store.newestKnownVersion.rawValue)
     }
@@ -185,7 +185,7 @@ final class FeedHub: FileTable.Listener {
         return state.channels.removeValue(forKey: path)
       }
       guard let channel else { return }
-      channel.registration?.end()
+      channel.following?.end()
       channel.retaining?.close()
       log.write(.notice, "the file was replaced, moved or deleted", of: channel.status)
       for subscriber in state.withLock({ $0.subscribers }) { subscriber.end(path) }
@@ -209,7 +209,7 @@ final class FeedHub: FileTable.Listener {
       }
       for subscriber in subscribers { subscriber.drop("the daemon ends") }
       for channel in channels {
-        channel.registration?.end()
+        channel.following?.end()
         channel.retaining?.close()
       }
     }
@@ -265,10 +265,14 @@ final class FeedHub: FileTable.Listener {
 
   private func count() {
     let count = subscriberCount
-    for status in statuses { status.update { $0.clients = count } }
+    for status in statuses {
+      status.update { $0.clients = count }
+      if count > 0 { status.follows(nil) }
+    }
+    if count == 0 { rest() }
   }
 
-  private func news(_ status: SinkStatus) {
+  private func news() {
     let isFirst = state.withLock { state in
       defer { state.isServing = true }
       return !state.isServing
@@ -295,11 +299,24 @@ final class FeedHub: FileTable.Listener {
       for path in paths { subscriber.begin(path) }
       serve(subscriber)
     }
-    for status in statuses where subscriberCount == 0 {
-      let newest = state.withLock { $0.channels[status.path]?.file.store.newestKnownVersion }
-      if let newest { status.isCurrent(at: newest.rawValue) }
+    if subscriberCount == 0 { rest() }
+  }
+
+  /// Without clients, there is nothing to do before a commit concerns the watch.
+  private func rest() {
+    for channel in state.withLock({ Array($0.channels.values) }) {
+      if let reader = channel.reader, let snapshot = try? channel.file.store.newestSnapshot() {
+        let newest = ChangePosition(FeedPlace(snapshot.head))
+        try? channel.keeper.move(
+          to: FeedPoint.Place(position: newest, standing: .confirmed), in: snapshot)
+        _ = try? reader.next(limit: limit)
+      }
+      channel.status.isCurrent(at: channel.file.store.newestKnownVersion.rawValue)
+      channel.status.follows(channel.following)
     }
   }
+
+  private var limit: BatchLimit { watch.delivery.isEveryCommit ? .everyCommit : .none }
 
   /// Gives a client what it lacks, as far as it takes it. On the queue.
   func serve(_ subscriber: Subscriber) {
@@ -326,8 +343,12 @@ final class FeedHub: FileTable.Listener {
     }
     do {
       try channel.keeper.move(to: place, in: try channel.file.store.newestSnapshot())
-      let limit: BatchLimit = watch.delivery.isEveryCommit ? .everyCommit : .none
       guard let batch = try reader.next(limit: limit) else {
+        // A commit that brings a class in this moment is none that wakes the reader later.
+        if channel.classes.haveGrown {
+          selectAgain(path)
+          return nil
+        }
         subscriber.confirm(path)
         subscriber.isCurrent(path)
         return nil

@@ -14,6 +14,8 @@ package struct FeedDifference: Sendable {
   /// The records from the version after the last change to the newest one; nil if they keep no old
   /// values, or if it is the newest.
   package private(set) var end: RecordedPast?
+  /// Whether it was known of all objects whether they matched before.
+  package private(set) var knowsMatchesBefore = true
 
   package var isEmpty: Bool { classes.isEmpty }
 
@@ -49,6 +51,9 @@ package struct FeedDifference: Sendable {
     }
     classes = []
     for part in parts {
+      if !part.query.isUnfiltered, before.map({ part.canBeTested(in: $0) }) != true {
+        knowsMatchesBefore = false
+      }
       var told: FeedClass
       if let after, let ownersAfter, part.canBeShown(in: after) {
         var step = FeedClassStep(

@@ -20,6 +20,9 @@ package final class FeedPart: Sendable {
     query = try CompiledQuery(condition, [], on: classID, schema)
     ownClasses = schema.schema.withEmbedded([classID])
     scope = paths.map { BoundScope(.paths($0), from: [classID], schema) }
+    testedClasses = Self.readClasses(query.concerningClasses, query.predicate.dependencies)
+    shownClasses = ownClasses.union(testedClasses).union(
+      Self.readClasses(scope?.concerningClasses ?? [], scope?.dependencies ?? []))
   }
 
   /// All objects of a class.
@@ -50,13 +53,25 @@ package final class FeedPart: Sendable {
     return isInside ? first.column : nil
   }
 
+  /// The classes whose rows the condition reads.
+  let testedClasses: Set<ClassID>
+  /// Those whose rows the values, the condition and the paths read.
+  package let shownClasses: Set<ClassID>
+
+  /// A change of a backlink is one of its target, but the link is read from its origin.
+  private static func readClasses(
+    _ concerning: Set<ClassID>, _ dependencies: [QueryDependency]
+  ) -> Set<ClassID> {
+    concerning.union(dependencies.lazy.compactMap(\.origin))
+  }
+
   /// Whether the old values are known for all classes of the values, the condition and the paths.
   func canBeShown(in past: PastRows) -> Bool {
-    ownClasses.union(concerningClasses).allSatisfy { past.images.level(of: $0) == .oldValues }
+    shownClasses.allSatisfy { past.images.level(of: $0) == .oldValues }
   }
 
   /// Whether the old values are known for all classes that the condition reads.
   func canBeTested(in past: PastRows) -> Bool {
-    query.concerningClasses.allSatisfy { past.images.level(of: $0) == .oldValues }
+    testedClasses.allSatisfy { past.images.level(of: $0) == .oldValues }
   }
 }

@@ -11,10 +11,15 @@ package struct FeedRange: Sendable {
       self.commits = commits
       self.bytes = bytes
     }
+
+    /// Whether it divides versions into groups of several commits.
+    var mergesSome: Bool { commits > 1 && (commits, bytes) != (.max, .max) }
   }
 
   /// The version before the changes.
   package private(set) var from: Version
+  /// The id of the commit that made it.
+  package private(set) var fromID: UInt64
   package private(set) var to: Version
   /// The id of the commit that made the last version.
   package private(set) var commitID: UInt64
@@ -27,13 +32,18 @@ package struct FeedRange: Sendable {
   package private(set) var endsBeforeMigration = false
   /// The version of the last migration that it has read past.
   package private(set) var lastMigration: Version?
+  /// The numbers of the cursors to which some of the commits read belong.
+  package private(set) var owners: Set<UInt32> = []
   /// The number of commits read, and the bytes of their records.
   package private(set) var commits = 0
   package private(set) var bytes = 0
+  /// Of these, the bytes of records up to `from`, whose changes were dropped.
+  package private(set) var bytesBefore = 0
 
   /// Nothing yet.
   package init(after from: Version, commitID: UInt64) {
     self.from = from
+    fromID = commitID
     to = from
     self.commitID = commitID
     changes = ChangeSet(from: from, to: from)
@@ -85,6 +95,7 @@ extension FeedRange {
         return true
       }
       let record = try FeedRecord(met, snapshot.schema, in: snapshot.transaction)
+      if !record.cursors.isEmpty { range.owners.formUnion(record.cursors) }
       range.count(found, record.commitID)
       if let number, record.belongs(to: number) {
         fold.skip(to: range.to)
@@ -120,6 +131,7 @@ extension FeedRange {
   private mutating func take(
     _ record: SmallRecord, without number: UInt32?, _ fold: inout ChangeFold
   ) throws(StorageError) {
+    if !record.cursors.isEmpty { owners.formUnion(record.cursors) }
     if let number, record.cursors.contains(number) {
       fold.skip(to: record.version)
       return
@@ -156,7 +168,7 @@ extension FeedRange {
   /// Drops all changes so far, because none of them concerns the selection. Later changes are then
   /// the whole difference, and need not be merged with them.
   mutating func dropWhatTellsNothing() {
-    from = to
+    (from, fromID, bytesBefore) = (to, commitID, bytes)
     changes = ChangeSet(from: to, to: to)
     deaths = [:]
     dead = [:]
@@ -204,7 +216,7 @@ struct FeedRecord {
   /// The objects that it deleted, with the primary keys that its record has.
   private(set) var deaths: [ClassID: FeedDeaths] = [:]
   /// The numbers of the cursors that the commit belongs to.
-  private let cursors: [UInt32]
+  let cursors: [UInt32]
 
   /// - Parameter schema: the schema of the snapshot in which the record is read.
   init(

@@ -15,11 +15,13 @@ package enum FeedStep: Sendable {
   ///   - number: the number of the cursor, whose own commits are left out.
   ///   - isRepeated: whether some of the range may have been delivered before.
   ///   - isExact: whether a range includes all of its versions, even irrelevant ones.
+  ///   - quiet: versions after the acknowledged one that are not read again; nil for none.
   ///   - parts: the selection, to skip commits that do not concern it at `limit`.
   ///   - isNews: whether a range has something to report.
   package static func next(
     after state: FeedState, upTo end: Version?, _ limit: FeedRange.Limit, without number: UInt32?,
-    isRepeated: Bool, isExact: Bool = false, for parts: [FeedPart], in snapshot: Snapshot,
+    isRepeated: Bool, isExact: Bool = false, passing quiet: QuietVersions? = nil,
+    for parts: [FeedPart], in snapshot: Snapshot,
     _ isNews: (FeedRange) throws(StorageError) -> Bool
   ) throws(StorageError) -> FeedStep {
     if let reason = state.reason { return .fullResync(reason) }
@@ -28,8 +30,9 @@ package enum FeedStep: Sendable {
       from.version < head.version || from.commitID == head.commitID
     else { return .fullResync(.restored) }
     let end = min(end ?? head.version, head.version)
-    guard from.version < end else { return .nothing }
-    var range = FeedRange(after: from.version, commitID: from.commitID)
+    guard (quiet?.last ?? from).version < end else { return .nothing }
+    let start = quiet?.start ?? from
+    var range = FeedRange(after: start.version, commitID: start.commitID)
     repeat {
       do throws(StorageError) {
         try range.extend(

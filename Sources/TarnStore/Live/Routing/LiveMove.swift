@@ -25,6 +25,7 @@ package final class PastState {
   fileprivate enum Form {
     case version(Snapshot)
     case between(GroupedCommitState)
+    case recorded(PastRows)
   }
 
   fileprivate let form: Form
@@ -36,6 +37,8 @@ package final class PastState {
   package static func between(_ state: GroupedCommitState) -> PastState {
     PastState(.between(state))
   }
+  /// A state that no snapshot pins, from change records. Only its rows are read.
+  static func recorded(_ rows: PastRows) -> PastState { PastState(.recorded(rows)) }
 
   /// The rows of that state.
   package func rows() throws(StorageError) -> Rows {
@@ -44,6 +47,7 @@ package final class PastState {
       switch form {
       case .version(let snapshot): Rows(try SnapshotReader(snapshot))
       case .between(let between): between.rows
+      case .recorded(let past): past.rows
       }
     known = made
     return made
@@ -124,6 +128,8 @@ extension ChangeLog {
     case (.version(let old), .between(let new)): try new.changes(since: old)
     case (.between(let old), .version(let new)): try old.changes(upTo: new)
     case (.between(let old), .between(let new)): try old.changes(upTo: new)
+    case (.recorded, _), (_, .recorded):
+      trap("internal error: changes from or to a state of change records")
     }
   }
 }
