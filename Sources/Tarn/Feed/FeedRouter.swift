@@ -17,7 +17,7 @@ final class FeedRouter: Sendable {
     var restedAt: Int?
     /// The selection that is filed.
     var filed: Selection?
-    /// What its position is compared with; nil if that has those of several consumers in turn.
+    /// Has the cursor's position in the file; nil if it serves several consumers in turn.
     var keeper: (any FeedKeeper)?
     /// How often in a row the first commit after it began to rest concerned it.
     var shortRests = 0

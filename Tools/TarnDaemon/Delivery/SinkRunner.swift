@@ -326,7 +326,7 @@ final class SinkRunner: Sendable {
       guard let batch = try nextBatch(cursor) else {
         // It may have waited for a slot, or been handed one.
         place?.leave()
-        // A commit that brings a class in this moment is none that wakes the cursor later.
+        // A commit that has just added an awaited class does not wake the cursor again.
         if classes.haveGrown { return schedule(after: .zero) }
         let newest = file.store.newestKnownVersion.rawValue
         return status.isCurrent(at: newest)

@@ -344,7 +344,7 @@ final class FeedHub: FileTable.Listener {
     do {
       try channel.keeper.move(to: place, in: try channel.file.store.newestSnapshot())
       guard let batch = try reader.next(limit: limit) else {
-        // A commit that brings a class in this moment is none that wakes the reader later.
+        // A commit that has just added an awaited class does not wake the reader again.
         if channel.classes.haveGrown {
           selectAgain(path)
           return nil

@@ -319,10 +319,10 @@ final class RepairCopy {
 }
 
 extension Content {
-  /// What a column can hold of the content; nil if it can hold nothing of it. In a damaged file, a
+  /// The part of the content that a column can hold; nil if it can hold none. In a damaged file, a
   /// value may be missing where a column, or a property of an embedded object, must have one.
   ///
-  /// - Parameter note: is called with what is left out.
+  /// - Parameter note: receives a text about each omitted value.
   fileprivate func held(
     by column: ColumnSchema, _ schema: SchemaView, _ note: (String) -> Void
   ) -> Content? {

@@ -37,7 +37,7 @@ package struct FeedRange: Sendable {
   /// The number of commits read, and the bytes of their records.
   package private(set) var commits = 0
   package private(set) var bytes = 0
-  /// Of these, the bytes of records up to `from`, whose changes were dropped.
+  /// The bytes of the records up to `from`, whose changes were dropped. `bytes` includes them.
   package private(set) var bytesBefore = 0
 
   /// Nothing yet.
